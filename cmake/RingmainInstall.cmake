@@ -23,5 +23,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/ringmainConfigVersion.cm
 install(FILES "${PROJECT_BINARY_DIR}/ringmainConfig.cmake" "${PROJECT_BINARY_DIR}/ringmainConfigVersion.cmake"
         DESTINATION "${ringmain_package_dir}")
 
+file(RELATIVE_PATH ringmain_pc_to_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/ringmain.pc.in" "${PROJECT_BINARY_DIR}/ringmain.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/ringmain.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -18,6 +18,10 @@ target_include_directories(ringmain_test_support PUBLIC "${PROJECT_SOURCE_DIR}/t
 target_link_libraries(ringmain_test_support PUBLIC ringmain_internal Catch2::Catch2 ringmain_warnings ringmain_sanitizers)
 set_target_properties(ringmain_test_support PROPERTIES CXX_EXTENSIONS OFF)
 
+# Everything that runs under one sanitizer, so that ./dev test builds no more than that.
+add_custom_target(ringmain_label_tsan)
+add_custom_target(ringmain_label_asan)
+
 # ringmain_test(NAME source... [LABELS label...] [TIMEOUT seconds] [LIBRARIES target...]
 #               [NEEDS_CLI] [NEEDS_DAEMON] [SERIAL])
 #   NAME          ctest names are "NAME: test case"; the executable is ringmain_NAME_tests
@@ -58,6 +62,12 @@ function(ringmain_test name)
     if(arg_SERIAL)
         set(serial TRUE)
     endif()
+
+    foreach(label IN LISTS arg_LABELS)
+        if(TARGET ringmain_label_${label})
+            add_dependencies(ringmain_label_${label} ${target})
+        endif()
+    endforeach()
 
     # The list of test cases is read from the executable when it is linked, and included by ctest.
     set(test_file "${CMAKE_CURRENT_BINARY_DIR}/${target}.cmake")
