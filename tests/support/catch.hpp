@@ -27,8 +27,8 @@ void note_skipped(const std::string& reason);
 
 /// Leaves the test case (a function that returns void) because it cannot run here.
 #undef SKIP
-#define SKIP(reason)                          \
-    do {                                      \
+#define SKIP(reason)                            \
+    do {                                        \
         ::ringmain::test::note_skipped(reason); \
-        return;                               \
+        return;                                 \
     } while (false)

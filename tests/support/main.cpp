@@ -1,5 +1,6 @@
 // main() of every test executable: Catch2's, plus an exit code that tells ctest that a test case was skipped.
 #define CATCH_CONFIG_RUNNER
+#define CATCH_CONFIG_CONSOLE_WIDTH 160
 #include "support/catch.hpp"
 
 #include <atomic>
