@@ -1,6 +1,5 @@
 # Install rules: library, headers, CMake package, pkg-config file, and the programs that were built.
 include_guard(GLOBAL)
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(ringmain_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ringmain")

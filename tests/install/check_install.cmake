@@ -1,0 +1,38 @@
+# Script: installs the build, moves the installed tree, builds the consumer project against it and runs it.
+if(way STREQUAL "pkg_config" AND NOT EXISTS "${pkg_config}")
+    message("skipped: pkg-config is not installed")
+    return()
+endif()
+
+function(run)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT result EQUAL 0)
+        list(JOIN ARGN " " command)
+        message(FATAL_ERROR "failed (${result}): ${command}\n${output}")
+    endif()
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+set(prefix "${scratch_dir}/moved")
+file(REMOVE_RECURSE "${scratch_dir}")
+run("${CMAKE_COMMAND}" --install "${build_dir}" --prefix "${scratch_dir}/installed")
+file(RENAME "${scratch_dir}/installed" "${prefix}")
+
+if(way STREQUAL "find_package")
+    run("${CMAKE_COMMAND}" -S "${consumer_dir}" -B "${scratch_dir}/build" -G "${generator}"
+        "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_PREFIX_PATH=${prefix}" "-Dringmain_wanted_version=${version}")
+    run("${CMAKE_COMMAND}" --build "${scratch_dir}/build")
+    set(consumer "${scratch_dir}/build/consumer")
+else()
+    set(ENV{PKG_CONFIG_PATH} "${prefix}/${libdir}/pkgconfig")
+    run("${pkg_config}" --exact-version=${version} ringmain)
+    run("${pkg_config}" --cflags --libs ringmain)
+    string(STRIP "${output}" flags)
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    set(consumer "${scratch_dir}/consumer")
+    run("${compiler}" -std=c++20 "${consumer_dir}/main.cpp" -o "${consumer}" ${flags})
+endif()
+
+set(ENV{LD_LIBRARY_PATH} "${prefix}/${libdir}")
+run("${consumer}" "${scratch_dir}/broker")
+file(REMOVE_RECURSE "${scratch_dir}")
