@@ -1,0 +1,133 @@
+// Reading records: assign partitions, then poll copies or visit in place. History and live are read by the same calls.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "ringmain/broker.hpp"
+#include "ringmain/export.hpp"
+#include "ringmain/record.hpp"
+#include "ringmain/status.hpp"
+
+namespace ringmain {
+
+/// What a consumer does when it finds nothing.
+enum class WaitStrategy : std::uint8_t {
+    spin,   ///< Look again at once: the lowest latency, one core.
+    yield,  ///< Pause about a microsecond, then give the core away between looks.
+    block,  ///< As yield for a short while, then sleep until a producer wakes it: no CPU while idle.
+};
+
+struct ConsumerOptions {
+    WaitStrategy wait = WaitStrategy::block;
+    /// How long an unfinished offset may hold the reader up before its ticket is closed: 1 us to 1 s.
+    std::chrono::nanoseconds patience = std::chrono::microseconds(50);
+    /// Memory kept for copies of polled records; grows to hold at least one record of any size.
+    std::size_t buffer_bytes = 1 << 20;
+};
+
+/// Where to read next.
+struct Position {
+    enum class Kind : std::uint8_t { earliest, latest, offset, last, time };
+    Kind kind = Kind::earliest;
+    std::uint64_t value = 0;     ///< The offset, or how many from the end.
+    std::int64_t time_ns = 0;    ///< Nanoseconds since the Unix epoch.
+
+    static constexpr Position earliest() noexcept { return {}; }
+    static constexpr Position latest() noexcept { return {Kind::latest, 0, 0}; }
+    /// Below the log start a gap is reported; above the log end the reader waits until the log gets there.
+    static constexpr Position at(std::uint64_t offset) noexcept { return {Kind::offset, offset, 0}; }
+    /// The last `count` offsets, or all if there are fewer.
+    static constexpr Position last(std::uint64_t count) noexcept { return {Kind::last, count, 0}; }
+    /// The first record whose timestamp is not before `ns`, by binary search; the end if there is none.
+    static constexpr Position since(std::int64_t ns) noexcept { return {Kind::time, 0, ns}; }
+};
+
+struct SeekResult {
+    std::uint64_t offset = 0;
+    bool at_end = false;  ///< The next record to be published is the next one read.
+};
+
+/// What poll found: copies, in offset order per partition, fair over the partitions.
+struct PollResult {
+    /// ok also when nothing was found; topic_deleted, forked, misuse, or corrupt (the topic's control data is not to be
+    /// believed; `records` has what was read before).
+    Status status = Status::ok;
+    std::span<const ConsumerRecord> records;
+    std::span<const Gap> gaps;  ///< Losses found by this poll, each before the records that follow it.
+};
+
+enum class [[nodiscard]] VisitStatus : std::uint8_t {
+    valid,    ///< The handler saw the record as it was published; the position moved on.
+    lapped,   ///< The record was overwritten while the handler looked: discard what it did. The next poll or visit reports the gap.
+    empty,    ///< Nothing to visit.
+    gap,      ///< A loss was found first: see last_gap(). Visit again.
+    stopped,  ///< See last_status(): topic_deleted, forked, misuse, corrupt.
+};
+
+/// Reads any number of topics and partitions by itself, without a group.
+///
+/// Threads: one at a time (concurrent use answers `misuse`). Progress: looking is wait-free; an offset whose producer
+/// died or was stopped inside publish is closed after `patience` and stepped over. Nothing a consumer does slows
+/// producers down. Record memory is mapped read-only. If the process dies, nothing needs cleaning up.
+class RINGMAIN_API Consumer {
+public:
+    /// Throws Error: invalid_argument.
+    explicit Consumer(const Broker& broker, const ConsumerOptions& options = {});
+    Consumer(Consumer&&) noexcept;
+    Consumer& operator=(Consumer&&) noexcept;
+    ~Consumer();
+
+    /// Adds all partitions of a topic, or one. A partition that is assigned already is moved to `from`.
+    /// Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked.
+    void assign(std::string_view topic, Position from = Position::earliest());
+    void assign(std::string_view topic, std::uint32_t partition, Position from = Position::earliest());
+    void unassign(std::string_view topic, std::uint32_t partition);
+
+    /// Up to `max_records` copies; waits up to `timeout` while there is none. timeout 0 only looks.
+    PollResult poll(std::size_t max_records = 256, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero()) noexcept;
+
+    /// Shows the next record in place: `handler(const ConsumerRecord&)` sees views of shared memory that a producer may
+    /// be overwriting; act on them only after `valid`.
+    template <class Handler>
+    VisitStatus visit(Handler&& handler) noexcept(noexcept(handler(std::declval<const ConsumerRecord&>()))) {
+        return visit_erased([](void* h, const ConsumerRecord& r) { (*static_cast<std::remove_reference_t<Handler>*>(h))(r); },
+                            std::addressof(handler));
+    }
+    [[nodiscard]] const Gap& last_gap() const noexcept;
+    [[nodiscard]] Status last_status() const noexcept;
+
+    /// Throws Error: not_found (not assigned), topic_deleted.
+    SeekResult seek(std::string_view topic, std::uint32_t partition, Position to);
+    /// The next offset this consumer reads.
+    [[nodiscard]] std::uint64_t position(std::string_view topic, std::uint32_t partition) const;
+    [[nodiscard]] std::uint64_t log_start(std::string_view topic, std::uint32_t partition) const;
+    [[nodiscard]] std::uint64_t log_end(std::string_view topic, std::uint32_t partition) const;
+
+    /// Holds a `block` topic's producers back for this reader: from now on nothing at or above the gate's offset is
+    /// dropped. The gates start at the positions of the assigned partitions and move by `move_gates`. They go with this
+    /// consumer, and when its process is proven dead. Throws Error: limit, permission_denied, invalid_argument (name
+    /// over 63 bytes, or an overwrite topic).
+    void hold_gates(std::string_view name);
+    /// Lets producers reuse everything below this consumer's positions.
+    void move_gates() noexcept;
+    void drop_gates() noexcept;
+
+    /// A descriptor for poll/epoll that is readable when there may be records. A poll() that finds nothing makes it
+    /// unreadable until the next record. Owned by the consumer. Throws Error: io, limit.
+    [[nodiscard]] int descriptor();
+
+    class Impl;
+
+private:
+    VisitStatus visit_erased(void (*call)(void*, const ConsumerRecord&), void* handler);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringmain

@@ -1,0 +1,124 @@
+// Records as producers give them and as consumers get them. Null and empty are different and stay so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "ringmain/export.hpp"
+
+namespace ringmain {
+
+using Bytes = std::span<const std::byte>;
+/// `std::nullopt` is null; an empty span is empty.
+using OptionalBytes = std::optional<Bytes>;
+
+/// The bytes of a text, without a terminator.
+inline Bytes as_bytes(std::string_view text) noexcept {
+    return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+/// A text view of bytes; no check of the encoding.
+inline std::string_view as_text(Bytes bytes) noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// One record header. Names may repeat; their order is kept. Name at most 65,535 bytes.
+struct Header {
+    std::string_view name;
+    OptionalBytes value;
+};
+
+/// The headers of a record, decoded while they are walked. Valid as long as the record they came with.
+class RINGMAIN_API Headers {
+public:
+    Headers() = default;
+    /// `encoded` must have been checked by the reader (`count` entries that fill it exactly).
+    Headers(Bytes encoded, std::uint32_t count) noexcept : encoded_(encoded), count_(count) {}
+
+    class RINGMAIN_API iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Header;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Header*;
+        using reference = const Header&;
+
+        iterator() = default;
+        explicit iterator(Bytes rest) noexcept : rest_(rest) { decode(); }
+        reference operator*() const noexcept { return header_; }
+        pointer operator->() const noexcept { return &header_; }
+        iterator& operator++() noexcept {
+            rest_ = rest_.subspan(entry_bytes_);
+            decode();
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.rest_.size() == b.rest_.size(); }
+
+    private:
+        void decode() noexcept;
+        Bytes rest_;
+        Header header_;
+        std::size_t entry_bytes_ = 0;
+    };
+
+    [[nodiscard]] iterator begin() const noexcept { return iterator(encoded_); }
+    [[nodiscard]] iterator end() const noexcept { return {}; }
+    [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    /// The first header of that name, or nothing.
+    [[nodiscard]] std::optional<Header> find(std::string_view name) const noexcept;
+
+private:
+    Bytes encoded_;
+    std::uint32_t count_ = 0;
+};
+
+/// What a producer gives. The views need to live for the call only.
+struct ProducerRecord {
+    OptionalBytes value;
+    OptionalBytes key;
+    std::span<const Header> headers;
+    /// Explicit partition; otherwise murmur2 of the key, or round-robin for a null key.
+    std::optional<std::uint32_t> partition;
+    /// Nanoseconds since the Unix epoch; otherwise the producer's clock.
+    std::optional<std::int64_t> timestamp_ns;
+};
+
+/// What a consumer gets. The views live until the consumer's next poll, visit, assign or destruction.
+struct ConsumerRecord {
+    std::string_view topic;
+    std::uint32_t partition = 0;
+    std::uint64_t offset = 0;
+    std::int64_t timestamp_ns = 0;
+    OptionalBytes key;
+    OptionalBytes value;
+    Headers headers;
+};
+
+/// Why offsets were passed without being delivered.
+enum class GapReason : std::uint8_t {
+    overwritten,  ///< The log start moved past the reader (overwrite policy or retention).
+    corrupt,      ///< The bytes at the offset contradict the layout.
+};
+RINGMAIN_API std::string_view to_string(GapReason reason) noexcept;
+
+/// Loss is an event with numbers: the offsets [from, to) will never be delivered to this reader.
+struct Gap {
+    std::string_view topic;
+    std::uint32_t partition = 0;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    GapReason reason = GapReason::overwritten;
+    [[nodiscard]] std::uint64_t count() const noexcept { return to - from; }
+};
+
+}  // namespace ringmain

@@ -1,0 +1,13 @@
+// Ringmain: a small Kafka in shared memory. Start with broker.hpp, producer.hpp and consumer.hpp.
+#pragma once
+
+#include "ringmain/broker.hpp"
+#include "ringmain/consumer.hpp"
+#include "ringmain/error.hpp"
+#include "ringmain/keeper.hpp"
+#include "ringmain/partitioner.hpp"
+#include "ringmain/producer.hpp"
+#include "ringmain/record.hpp"
+#include "ringmain/status.hpp"
+#include "ringmain/topic_options.hpp"
+#include "ringmain/typed.hpp"

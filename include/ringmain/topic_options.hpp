@@ -1,0 +1,100 @@
+// The options of a topic, fixed at its creation, and what `describe` shows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "ringmain/export.hpp"
+
+namespace ringmain {
+
+/// What happens when a partition's ring is full.
+enum class WhenFull : std::uint8_t {
+    overwrite,  ///< The oldest records go; readers that were behind get a gap event.
+    block,      ///< Publishing waits for the slowest gate; without any gate the oldest records go.
+};
+RINGMAIN_API std::string_view to_string(WhenFull policy) noexcept;
+
+/// Limits that do not depend on the topic.
+inline constexpr std::uint32_t kPartitionsMax = 1024;
+inline constexpr std::uint64_t kRecordsMin = 16;
+inline constexpr std::uint64_t kRecordsMax = std::uint64_t{1} << 28;
+inline constexpr std::uint32_t kProducerSlotsMax = 1024;
+inline constexpr std::uint64_t kPayloadMin = std::uint64_t{1} << 16;
+inline constexpr std::uint64_t kPayloadMax = std::uint64_t{1} << 36;
+inline constexpr std::uint64_t kFirstOffsetMax = std::uint64_t{1} << 61;
+inline constexpr std::size_t kKeyBytesMax = 65'535;
+inline constexpr std::size_t kTopicNameMax = 249;
+inline constexpr std::size_t kTypeNameMax = 127;
+
+/// The type that a typed topic carries; an empty name means bytes.
+struct ValueType {
+    std::string name;
+    std::uint32_t size = 0;
+    std::uint32_t alignment = 0;
+    friend bool operator==(const ValueType&, const ValueType&) = default;
+};
+
+/// A topic's options. A value outside its range is refused, never adjusted.
+struct TopicOptions {
+    std::uint32_t partitions = 1;         ///< 1 to kPartitionsMax.
+    std::uint64_t records = 65'536;       ///< Cells per partition: a power of two, kRecordsMin to kRecordsMax, at least 4 x producer_slots.
+    std::uint32_t cell_bytes = 64;        ///< 64, 128 or 256; cell_bytes - 24 bytes of key, value and headers travel inline.
+    std::uint64_t payload_bytes = 1 << 24;///< Memory for larger records per partition: 0 (none) or a power of two, kPayloadMin to kPayloadMax.
+    std::uint32_t producer_slots = 32;    ///< Producers attached to a partition at one time: a power of two, 1 to kProducerSlotsMax.
+    WhenFull when_full = WhenFull::overwrite;
+    ValueType value_type;                 ///< Set for typed topics.
+    std::uint64_t first_offset = 0;       ///< Offset of the first record, 0 to kFirstOffsetMax; for tests of large offsets.
+    friend bool operator==(const TopicOptions&, const TopicOptions&) = default;
+};
+
+using TopicId = std::array<std::uint8_t, 16>;
+RINGMAIN_API std::string to_string(const TopicId& id);
+
+/// A producer or gate holder, as others see it. Informative: nobody decides by it.
+struct ClientDescription {
+    std::uint32_t slot = 0;         ///< Slot in the client table.
+    std::uint32_t incarnation = 0;  ///< Tells apart the clients that used the slot.
+    std::int32_t pid = 0;           ///< In the client's own pid namespace.
+    bool alive = false;             ///< By the kernel-held lock.
+};
+
+struct GateDescription {
+    std::string name;
+    std::uint64_t offset = 0;  ///< Everything from here on is kept.
+    ClientDescription holder;
+};
+
+struct PartitionDescription {
+    std::uint32_t partition = 0;
+    std::uint64_t log_start = 0;
+    std::uint64_t log_end = 0;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t closed_tickets = 0;      ///< Tickets of producers that stopped or died inside publish.
+    std::uint64_t quarantined_cells = 0;   ///< Cells that sit out until their late writer is heard of or proven dead.
+    std::uint64_t reaped_producers = 0;
+    std::uint32_t extents_free = 0;
+    std::uint32_t extents_owned = 0;
+    std::uint32_t extents_sealed = 0;
+    bool exclusive = false;                ///< An exclusive producer holds the lease.
+    std::vector<ClientDescription> producers;
+    std::vector<GateDescription> gates;
+};
+
+struct TopicDescription {
+    std::string name;
+    TopicId id{};
+    TopicOptions options;
+    std::uint64_t record_bytes_max = 0;   ///< Largest key + value + encoded headers.
+    std::uint64_t inline_bytes_max = 0;   ///< Up to here a record travels in its cell.
+    std::uint64_t batch_records_max = 0;  ///< Largest batch reserved by one fetch-add.
+    std::uint64_t retained_records = 0;   ///< Records per partition that are kept at least (block: that fit before publishing waits).
+    std::uint64_t bytes = 0;              ///< Shared memory of all partitions.
+    std::vector<PartitionDescription> partitions;
+};
+
+}  // namespace ringmain

@@ -1,0 +1,47 @@
+// Who is attached to a broker directory, and who of them is alive.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "layout/clients.hpp"
+#include "platform/file_lock.hpp"
+#include "platform/mapping.hpp"
+#include "ringmain/topic_options.hpp"
+
+namespace ringmain::client_table {
+
+/// The `clients` file of a broker directory. Thread-safe for all but attach.
+class ClientTable {
+public:
+    /// `file`: the table, mapped whole and with its header checked; read-only suffices for all but attach.
+    /// `path`: the same file, for the locks. Throws Error as FileLock.
+    ClientTable(platform::Mapping file, std::filesystem::path path, platform::Access access);
+
+    /// Registers this process: takes the lock of a free slot. Idempotent. Throws Error: limit, permission_denied.
+    /// If the process dies in here, the slot is free again at once.
+    layout::ClientId attach();
+    [[nodiscard]] bool attached() const noexcept { return attached_; }
+    [[nodiscard]] layout::ClientId id() const noexcept { return id_; }
+
+    /// True only if the kernel proves that this client is gone. Never by time, never by pid.
+    [[nodiscard]] bool proven_dead(layout::ClientId id) const noexcept;
+    /// The same for the word by which other files name a client; a word that names no possible client is not proven dead.
+    [[nodiscard]] bool proven_dead_word(std::uint64_t word) const noexcept;
+
+    [[nodiscard]] ClientDescription describe(layout::ClientId id) const noexcept;
+
+private:
+    [[nodiscard]] layout::ClientEntry& entry(std::uint32_t slot) const noexcept;
+    layout::ClientId take(std::uint32_t slot) noexcept;
+
+    std::filesystem::path path_;
+    platform::Mapping mapping_;
+    platform::Access access_;
+    platform::FileLock own_lock_;  // holds this client's byte
+    platform::FileLock probe_;     // asks about others: a lock never conflicts with its own description
+    layout::ClientId id_;
+    bool attached_ = false;
+};
+
+}  // namespace ringmain::client_table

@@ -1,0 +1,61 @@
+// Every shared byte of the broker's `clients` file: who is attached to this directory.
+//
+//   0                 4096           +128
+//   +-----------------+--------------+--------------+----
+//   | FileHeader (64) | ClientEntry  | ClientEntry  | ...   kClientsMax entries
+//   +-----------------+--------------+--------------+----
+//
+// A client lives as long as it holds an open-file-description lock on byte kClientLockAt + slot of this file; the kernel
+// lets go of it when the process ends, however it ends. Only the holder of the lock writes its entry.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "layout/file_header.hpp"
+
+namespace ringmain::layout {
+
+inline constexpr std::uint32_t kClientsMax = 1024;
+
+///   +0   incarnation  grows at each use of the slot; a client is {slot, incarnation}      CLIENT
+///   +8   pid          in the client's own pid namespace; informative
+///   +16  pid_namespace inode of that namespace; informative
+///   +24  start_ticks  start time of the process in clock ticks since boot; informative
+///   +32  since_ns     nanoseconds since the Unix epoch
+struct ClientEntry {
+    alignas(128) std::atomic<std::uint64_t> incarnation;
+    std::atomic<std::uint64_t> pid;
+    std::atomic<std::uint64_t> pid_namespace;
+    std::atomic<std::uint64_t> start_ticks;
+    std::atomic<std::uint64_t> since_ns;
+    std::byte reserved[128 - 40];
+};
+static_assert(sizeof(ClientEntry) == 128);
+static_assert(offsetof(ClientEntry, incarnation) == 0);
+static_assert(offsetof(ClientEntry, pid) == 8);
+static_assert(offsetof(ClientEntry, pid_namespace) == 16);
+static_assert(offsetof(ClientEntry, start_ticks) == 24);
+static_assert(offsetof(ClientEntry, since_ns) == 32);
+
+inline constexpr std::uint64_t kClientsAt = 4096;
+inline constexpr std::uint64_t kClientsFileBytes = kClientsAt + kClientsMax * sizeof(ClientEntry);
+inline constexpr std::uint64_t kClientLockAt = std::uint64_t{1} << 40;  // lock bytes lie beyond the data
+
+/// How other files name a client: 0 nobody, or incarnation << 32 | slot + 1.
+struct ClientId {
+    std::uint32_t slot = 0;
+    std::uint32_t incarnation = 0;
+    friend bool operator==(ClientId, ClientId) = default;
+
+    [[nodiscard]] constexpr std::uint64_t word() const noexcept {
+        return std::uint64_t{incarnation} << 32 | (std::uint64_t{slot} + 1);
+    }
+    /// Requires word != 0.
+    [[nodiscard]] static constexpr ClientId from_word(std::uint64_t word) noexcept {
+        return {static_cast<std::uint32_t>(word & 0xffffffffU) - 1, static_cast<std::uint32_t>(word >> 32)};
+    }
+};
+
+}  // namespace ringmain::layout

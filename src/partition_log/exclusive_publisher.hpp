@@ -1,0 +1,92 @@
+// Publishing to one partition as its only producer: no fetch-add and no compare-and-swap.
+//
+// The holder of the lease commits with a plain release store and moves log_end after it. So nothing is ever open, nobody
+// ever closes, and a successor finds whatever was committed beyond log_end by reading on (recovery).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "partition_log/publisher.hpp"
+
+namespace ringmain::partition_log {
+
+/// Requires the lease (attach.hpp). One thread. Progress: wait-free on overwrite topics.
+/// Dying anywhere leaves at most one committed record beyond log_end.
+template <class M>
+class ExclusivePublisher {
+public:
+    ExclusivePublisher(const LogMemory<M>& log, std::uint32_t slot, std::uint64_t generation) noexcept
+        : log_(log),
+          tickets_(log, slot),
+          bodies_(log, slot, generation),
+          end_(log.control->log_end.load(std::memory_order_acquire)) {}  // acquire TICKET
+
+    [[nodiscard]] BodyWriter<M>& bodies() noexcept { return bodies_; }
+
+    [[nodiscard]] Published publish(const RecordParts& parts) noexcept {
+        std::optional<std::uint64_t> location;
+        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
+        return publish_placed(parts, location);
+    }
+
+    [[nodiscard]] Published publish_placed(const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
+        const std::uint64_t offset = end_;
+        write(offset, parts, location);
+        log_.control->log_end.store(++end_, std::memory_order_release);  // release TICKET: after the commit
+        return {Status::ok, offset};
+    }
+
+    /// As the shared publisher's; log_end moves once a batch.
+    struct BatchPublished {
+        Status status = Status::ok;
+        std::size_t count = 0;
+    };
+    [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
+        BatchPublished result;
+        std::size_t unannounced = 0;
+        for (; result.count < parts.size(); ++result.count) {
+            result.status = publish_unannounced(parts[result.count], offsets[result.count]);
+            if (result.status != Status::ok) break;
+            if (++unannounced < log_.batch_records_max) continue;
+            unannounced = 0;
+            log_.control->log_end.store(end_, std::memory_order_release);  // release TICKET
+        }
+        log_.control->log_end.store(end_, std::memory_order_release);  // release TICKET
+        return result;
+    }
+
+private:
+    void write(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+        if (log_.records >= kPrefetchRecordsMin) M::prefetch_for_write(&log_.cell(offset + kPrefetchAhead));
+        tickets_.pass_previous_lap_once(offset);
+        tickets_.write_cell(offset, parts, location);
+        M::point("exclusive.written");
+        // release RECORD_COMMIT; a plain store: every other producer is gone, and nobody closes beyond log_end
+        log_.cell(offset).word.store(cell_word(offset, CellState::committed), std::memory_order_release);
+        if (location) bodies_.committed(offset);
+        M::point("exclusive.committed");
+    }
+
+    [[nodiscard]] Status publish_unannounced(const RecordParts& parts, std::uint64_t& offset) noexcept {
+        std::optional<std::uint64_t> location;
+        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return placed.status;
+        if (log_.block && !has_room(log_, start_seen_)) return Status::would_block;
+        offset = end_;
+        write(end_++, parts, location);
+        return Status::ok;
+    }
+
+    static constexpr std::uint64_t kPrefetchAhead = 24;
+    static constexpr std::uint64_t kPrefetchRecordsMin = 256;
+
+    LogMemory<M> log_;
+    Tickets<M> tickets_;
+    BodyWriter<M> bodies_;
+    std::uint64_t end_;
+    std::uint64_t start_seen_ = 0;
+};
+
+}  // namespace ringmain::partition_log

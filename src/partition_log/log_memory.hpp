@@ -1,0 +1,94 @@
+// The memory of one partition, given to the structures: where things are, never how they came there.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "layout/partition.hpp"
+#include "layout/readers.hpp"
+
+namespace ringmain::partition_log {
+
+/// Pointers into a partition's mapping and its checked geometry. A value; copies refer to the same memory.
+template <class M>
+struct LogMemory {
+    using Control = layout::PartitionControl<M>;
+    using Producer = layout::ProducerEntry<M>;
+    using Extent = layout::ExtentWord<M>;
+    using Cell = layout::CellHeader<M>;
+    using Readers = layout::ReaderBlock<M>;
+
+    Control* control = nullptr;
+    Producer* producers = nullptr;
+    Extent* extents = nullptr;
+    std::byte* cells = nullptr;
+    std::byte* payload = nullptr;
+    Readers* readers = nullptr;
+
+    std::uint64_t records = 0;       // N
+    std::uint64_t first_offset = 0;
+    std::uint64_t payload_bytes = 0;
+    std::uint64_t extent_bytes = 0;
+    std::uint64_t slack = 0;         // tickets that may be taken after everybody found room
+    std::uint64_t chunk = 0;         // how far log_start moves at a time
+    std::uint32_t records_shift = 0;
+    std::uint32_t cell_shift = 0;
+    std::uint32_t producer_slots = 0;
+    std::uint32_t extent_count = 0;
+    std::uint32_t batch_records_max = 0;
+    std::uint32_t inline_bytes = 0;
+    bool block = false;
+
+    LogMemory() = default;
+    /// `base`: the mapped file (or a plain array of the same layout). Requires a geometry that has been checked.
+    LogMemory(std::byte* base, const layout::PartitionGeometry& geometry, Readers* reader_block) noexcept
+        : control(reinterpret_cast<Control*>(base + layout::kControlAt)),
+          producers(reinterpret_cast<Producer*>(base + layout::kProducersAt)),
+          extents(reinterpret_cast<Extent*>(base + layout::kProducersAt + geometry.producer_slots * sizeof(Producer))),
+          cells(base + geometry.cells_at),
+          payload(base + geometry.payload_at),
+          readers(reader_block),
+          records(geometry.records),
+          first_offset(geometry.first_offset),
+          payload_bytes(geometry.payload_bytes),
+          extent_bytes(geometry.extent_bytes),
+          slack(std::uint64_t{geometry.producer_slots} * geometry.batch_records_max),
+          chunk(geometry.records >= 64 ? geometry.records / 64 : 1),
+          records_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.records))),
+          cell_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.cell_bytes))),
+          producer_slots(geometry.producer_slots),
+          extent_count(geometry.extents),
+          batch_records_max(geometry.batch_records_max),
+          inline_bytes(geometry.cell_bytes - static_cast<std::uint32_t>(layout::kCellHeaderBytes)),
+          block(geometry.when_full != 0) {}
+
+    /// Consecutive offsets lie in different eighths of the ring: a reader that follows closely then does not pull away the
+    /// line (or its pair) that the producer writes next.
+    [[nodiscard]] std::uint64_t cell_index(std::uint64_t offset) const noexcept {
+        const std::uint64_t in_lap = offset & (records - 1);
+        return (in_lap & (kLanes - 1)) << (records_shift - kLanesShift) | in_lap >> kLanesShift;
+    }
+    [[nodiscard]] Cell& cell(std::uint64_t offset) const noexcept { return cell_at(cell_index(offset)); }
+    [[nodiscard]] Cell& cell_at(std::uint64_t index) const noexcept {
+        return *reinterpret_cast<Cell*>(cells + (index << cell_shift));
+    }
+    /// Two offsets share a cell.
+    [[nodiscard]] bool same_cell(std::uint64_t a, std::uint64_t b) const noexcept { return ((a ^ b) & (records - 1)) == 0; }
+
+    /// The offset is in the first lap, so that its cell has never been used.
+    [[nodiscard]] bool in_first_lap(std::uint64_t offset) const noexcept { return offset - first_offset < records; }
+
+    /// Largest body: one extent, or one cell when there are no extents. Lengths are 32-bit.
+    [[nodiscard]] std::uint64_t record_bytes_max() const noexcept {
+        constexpr std::uint64_t kLengthMax = std::uint64_t{1} << 31;
+        if (extent_count == 0) return inline_bytes;
+        return extent_bytes < kLengthMax ? extent_bytes : kLengthMax;
+    }
+
+private:
+    static constexpr std::uint64_t kLanesShift = 3;
+    static constexpr std::uint64_t kLanes = std::uint64_t{1} << kLanesShift;
+};
+
+}  // namespace ringmain::partition_log

@@ -1,0 +1,86 @@
+// Moving the log start: the only way in which records leave a partition.
+//
+// Overwrite: whoever writes the cell of offset o, or closes the ticket o, first makes log_start > o - N, so that a reader
+// of o - N learns of its loss. Block: log_start moves only to where no gate is passed (advance, below).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "gate_table/gate_table.hpp"
+#include "partition_log/log_memory.hpp"
+
+namespace ringmain::partition_log {
+
+/// Raises a word that only grows. Returns its value afterwards.
+template <class Atomic>
+std::uint64_t raise(Atomic& word, std::uint64_t to, std::memory_order order) noexcept {
+    std::uint64_t seen = word.load(std::memory_order_relaxed);  // relaxed: the CAS decides
+    while (seen < to) {
+        // a lost race means that somebody else moved it; it only grows, so there is no ABA
+        if (word.compare_exchange_weak(seen, to, order, std::memory_order_relaxed)) return to;
+    }
+    return seen;
+}
+
+/// The first offset that may not be written before log_start has passed the one a lap before it.
+template <class M>
+[[nodiscard]] bool needs_start(const LogMemory<M>& log, std::uint64_t offset) noexcept {
+    return !log.in_first_lap(offset);
+}
+
+/// Overwrite policy: makes log_start > offset - N. Block policy: it is so already, by the room check.
+/// release LOG_START: the caller fences before it overwrites; a reader that sees new bytes sees this start.
+template <class M>
+std::uint64_t pass_previous_lap(const LogMemory<M>& log, std::uint64_t offset) noexcept {
+    const std::uint64_t previous = offset - log.records;
+    const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
+    if (log.block || start > previous) return start;
+    // relaxed: ordered by the caller's release fence or by its acq_rel closing CAS
+    return raise(log.control->log_start, previous + log.chunk, std::memory_order_relaxed);
+}
+
+/// What stopped log_start, or nothing.
+struct StartMoved {
+    std::uint64_t start = 0;
+    std::optional<std::uint32_t> gate;  // index of the lowest gate, if it kept the start below the target
+};
+
+/// Block policy, and retention: moves log_start towards `target` without passing a gate. Anybody may, at any time; a mover
+/// that sleeps in here does no harm: from the announced floor on nobody can begin to gate below it.
+/// Requires target <= log_end.
+template <class M>
+StartMoved advance_start(const LogMemory<M>& log, std::uint64_t target) noexcept {
+    const gate_table::GateTable<M> gates(log.readers);
+    const gate_table::LowestGate first = gates.lowest();
+    const std::uint64_t to = first.index ? std::min(target, first.offset) : target;
+    raise(log.control->gate_floor, to, std::memory_order_acq_rel);  // release GATE_FLOOR: announced
+    M::point("start.announced");
+    // the floor's store before the second look at the gates; pairs with the fence in GateTable::hold
+    M::fence(std::memory_order_seq_cst);
+    const gate_table::LowestGate second = gates.lowest();
+    const bool held = second.index && second.offset < to;
+    M::point("start.looked");
+    if (!held) raise(log.control->log_start, to, std::memory_order_acq_rel);
+    // acquire LOG_START
+    const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
+    if (start >= target) return {start, std::nullopt};
+    return {start, held ? second.index : first.index};
+}
+
+/// Block policy: is there room for one more ticket (or batch)? Moves log_start if not. log_start is read before log_end,
+/// so that what looks free really is.
+template <class M>
+[[nodiscard]] bool has_room(const LogMemory<M>& log, std::uint64_t& start_seen) noexcept {
+    const std::uint64_t room = log.records - log.slack;
+    if (log.control->log_end.load(std::memory_order_relaxed) - start_seen < room) return true;  // relaxed: start is older
+    start_seen = log.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START: gates' reads ended
+    const std::uint64_t end = log.control->log_end.load(std::memory_order_relaxed);
+    if (end - start_seen < room) return true;
+    const std::uint64_t target = std::min(end, end - room + log.chunk);
+    start_seen = advance_start(log, target).start;
+    return log.control->log_end.load(std::memory_order_relaxed) - start_seen < room;
+}
+
+}  // namespace ringmain::partition_log

@@ -1,0 +1,228 @@
+// Publishing to one partition as one of many producers, or as its only one.
+//
+//   copy a large body into the own extent -> room? -> take a ticket -> claim the cell -> write it -> commit -> idle
+//                                              ^                            | lost: closed by others
+//                                              +----------------------------+ again, under a new ticket
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "partition_log/extents.hpp"
+#include "partition_log/log_memory.hpp"
+#include "partition_log/record_parts.hpp"
+#include "partition_log/tickets.hpp"
+#include "ringmain/status.hpp"
+
+namespace ringmain::partition_log {
+
+struct Published {
+    Status status = Status::ok;
+    std::uint64_t offset = 0;
+};
+
+/// Memory for a body in the producer's extent: what a loan is made of.
+struct Reserved {
+    Status status = Status::ok;
+    std::uint64_t location = 0;
+};
+
+/// What shared and exclusive producers have in common: bodies in extents.
+template <class M>
+class BodyWriter {
+public:
+    BodyWriter(const LogMemory<M>& log, std::uint32_t slot, std::uint64_t generation) noexcept
+        : log_(log), extents_(log, slot, generation) {}
+
+    [[nodiscard]] bool fits_inline(std::uint64_t length) const noexcept { return length <= log_.inline_bytes; }
+
+    /// Reserves memory in the extent; `pinned` bodies are committed later, and until then the extent stays.
+    [[nodiscard]] Reserved reserve(std::uint64_t length) noexcept {
+        if (length > log_.record_bytes_max()) return {Status::too_large};
+        if (!extents_.fits(length)) {
+            if (pinned_) return {Status::loan_outstanding};
+            if (!extents_.change()) return {log_.block ? Status::would_block : Status::exhausted};
+        }
+        return {Status::ok, extents_.reserve(length)};
+    }
+
+    void pin() noexcept { pinned_ = true; }
+    void unpin() noexcept { pinned_ = false; }
+    void give_back(std::uint64_t location, std::uint64_t length) noexcept { extents_.unreserve(location, length); }
+    [[nodiscard]] bool fits_extent(std::uint64_t length) const noexcept { return extents_.fits(length); }
+    void committed(std::uint64_t offset) noexcept { extents_.committed(offset); }
+    void seal() noexcept { extents_.seal(); }
+
+    /// Puts the body where it will stay: nowhere yet if it fits a cell, else into the extent.
+    [[nodiscard]] Reserved place(const RecordParts& parts, std::optional<std::uint64_t>& location) noexcept {
+        const std::uint64_t length = parts.length();
+        location.reset();
+        if (fits_inline(length)) return {};
+        const Reserved reserved = reserve(length);
+        if (reserved.status != Status::ok) return reserved;
+        write_body<M>(log_.payload + reserved.location, parts);
+        location = reserved.location;
+        return reserved;
+    }
+
+private:
+    LogMemory<M> log_;
+    ExtentWriter<M> extents_;
+    bool pinned_ = false;
+};
+
+/// A producer among others. Requires an attached slot (attach.hpp). One thread at a time.
+/// Progress: lock-free; nobody is waited for. Dying anywhere leaves at most one run of open tickets, which others close.
+template <class M>
+class SharedPublisher {
+public:
+    SharedPublisher(const LogMemory<M>& log, std::uint32_t slot, std::uint64_t generation) noexcept
+        : log_(log), tickets_(log, slot), bodies_(log, slot, generation) {}
+
+    [[nodiscard]] BodyWriter<M>& bodies() noexcept { return bodies_; }
+
+    [[nodiscard]] Published publish(const RecordParts& parts) noexcept {
+        std::optional<std::uint64_t> location;
+        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
+        return publish_placed(parts, location);
+    }
+
+    /// Publishes a body that is in place already (a loan). On any answer but ok the body stays reserved.
+    [[nodiscard]] Published publish_placed(const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+        for (std::uint64_t tries = 0; tries <= log_.records; ++tries) {
+            if (log_.block && !has_room(log_, start_seen_)) {
+                tickets_.idle();
+                return {Status::would_block};
+            }
+            const std::uint64_t offset = tickets_.take();
+            prefetch(offset);
+            if (write_and_commit(offset, parts, location)) {
+                tickets_.idle();
+                return {Status::ok, offset};
+            }
+        }
+        tickets_.idle();
+        return {Status::exhausted};
+    }
+
+    // Tickets in two steps, for callers that must name the offset somewhere before the record exists there.
+
+    /// Reserves one offset. ok or would_block. The ticket must be committed or given up before this publisher's next call;
+    /// others may close it at any time.
+    [[nodiscard]] Published take_ticket() noexcept {
+        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
+        return {Status::ok, tickets_.take()};
+    }
+
+    /// Commits at exactly that ticket, or says that it was closed; never publishes under another offset. If there is no
+    /// memory for the body (the status tells) the ticket is given up.
+    struct CommittedAt {
+        Status status = Status::ok;
+        Decision decision = Decision::closed;
+    };
+    [[nodiscard]] CommittedAt commit_at(std::uint64_t ticket, const RecordParts& parts) noexcept {
+        std::optional<std::uint64_t> location;
+        const Reserved placed = bodies_.place(parts, location);
+        if (placed.status != Status::ok) {
+            give_up(ticket);
+            return {placed.status, Decision::closed};
+        }
+        const bool committed = write_and_commit(ticket, parts, location);
+        tickets_.idle();
+        return {Status::ok, committed ? Decision::committed : Decision::closed};
+    }
+
+    void give_up(std::uint64_t ticket) noexcept {
+        tickets_.give_up(ticket);
+        tickets_.idle();
+    }
+
+    /// Publishes records in order under one reservation at a time; `offsets` gets each record's offset. Returns how many
+    /// were published, and why not the next one. Requires parts.size() <= offsets.size().
+    struct BatchPublished {
+        Status status = Status::ok;
+        std::size_t count = 0;
+    };
+    [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
+        std::size_t done = 0;
+        std::uint64_t tries = 0;
+        while (done < parts.size()) {
+            const Run run = place_run(parts.subspan(done));
+            if (run.status != Status::ok) return {run.status, done};
+            std::size_t in_run = 0;
+            while (in_run < run.count) {
+                if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block, done};
+                if (tries++ > log_.records) return {Status::exhausted, done};
+                const std::size_t committed = commit_run(parts.subspan(done, run.count - in_run), in_run, offsets.subspan(done));
+                in_run += committed;
+                done += committed;
+            }
+        }
+        return {Status::ok, done};
+    }
+
+private:
+    static constexpr std::size_t kRunMax = 256;  // geometry: batch_records_max <= 256
+    struct Run {
+        Status status = Status::ok;
+        std::size_t count = 0;
+    };
+
+    void prefetch(std::uint64_t offset) const noexcept {
+        if (log_.records >= kPrefetchRecordsMin) M::prefetch_for_write(&log_.cell(offset + kPrefetchAhead));
+    }
+
+    [[nodiscard]] bool write_and_commit(std::uint64_t offset, const RecordParts& parts,
+                                        std::optional<std::uint64_t> location) noexcept {
+        const auto from = tickets_.claim(offset);
+        if (!from) return false;
+        tickets_.write_cell(offset, parts, location);
+        if (!tickets_.commit(offset, *from)) return false;
+        if (location) bodies_.committed(offset);
+        return true;
+    }
+
+    /// The longest run whose large bodies are in the extent together: nothing may be reserved in an extent that is sealed.
+    [[nodiscard]] Run place_run(std::span<const RecordParts> parts) noexcept {
+        const std::size_t most = parts.size() < log_.batch_records_max ? parts.size() : log_.batch_records_max;
+        std::size_t count = 0;
+        for (; count < most; ++count) {
+            const std::uint64_t length = parts[count].length();
+            if (count != 0 && !bodies_.fits_inline(length) && !bodies_.fits_extent(length)) break;
+            const Reserved placed = bodies_.place(parts[count], locations_[count]);
+            if (placed.status != Status::ok) return {placed.status, 0};
+        }
+        return {Status::ok, count};
+    }
+
+    /// One reservation for the rest of a placed run. The first ticket that is lost gives up those behind it, so that the
+    /// order inside the batch is kept. Returns how many were committed.
+    [[nodiscard]] std::size_t commit_run(std::span<const RecordParts> parts, std::size_t placed_from,
+                                         std::span<std::uint64_t> offsets) noexcept {
+        const std::uint64_t first = tickets_.take(parts.size());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const std::uint64_t offset = first + i;
+            prefetch(offset);
+            if (!write_and_commit(offset, parts[i], locations_[placed_from + i])) {
+                for (std::size_t rest = i + 1; rest < parts.size(); ++rest) tickets_.give_up(first + rest);
+                tickets_.idle();
+                return i;
+            }
+            offsets[i] = offset;
+        }
+        tickets_.idle();
+        return parts.size();
+    }
+
+    static constexpr std::uint64_t kPrefetchAhead = 24;
+    static constexpr std::uint64_t kPrefetchRecordsMin = 256;
+
+    LogMemory<M> log_;
+    Tickets<M> tickets_;
+    BodyWriter<M> bodies_;
+    std::uint64_t start_seen_ = 0;
+    std::optional<std::uint64_t> locations_[kRunMax];
+};
+
+}  // namespace ringmain::partition_log

@@ -1,0 +1,85 @@
+// Reading one offset: look, use or copy, then validate. Wait-free; writes nothing.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "partition_log/cell_word.hpp"
+#include "partition_log/log_memory.hpp"
+#include "partition_log/record_parts.hpp"
+
+namespace ringmain::partition_log {
+
+enum class Found : std::uint8_t {
+    record,   // view is filled; believe it only after valid()
+    skip,     // the offset's ticket was closed: there is no record, step over it
+    lapped,   // the record was here and is gone
+    nothing,  // not there yet
+    corrupt,  // the bytes contradict the layout
+};
+
+template <class M>
+class Reader {
+public:
+    explicit Reader(const LogMemory<M>& log) noexcept : log_(log) {}
+
+    /// What is at `offset`?
+    [[nodiscard]] Found look(std::uint64_t offset, RecordView& view) const noexcept {
+        const auto& cell = log_.cell(offset);
+        const std::uint64_t word = cell.word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
+        if (word == cell_word(offset, CellState::committed)) return take_apart(offset, cell, view);
+        if (!decided(word, offset)) return Found::nothing;
+        if (state_of(word) == CellState::unused) return Found::corrupt;
+        if (offset_of(word) == offset) return Found::skip;
+        return valid(offset) ? Found::corrupt : Found::lapped;  // a later word without a moved log_start
+    }
+
+    /// Whether everything read of `offset` up to now was read before the log start passed it.
+    [[nodiscard]] bool valid(std::uint64_t offset) const noexcept {
+        M::fence(std::memory_order_acquire);  // acquire LOG_START: after the reads of the cell
+        return log_.control->log_start.load(std::memory_order_relaxed) <= offset;  // relaxed: ordered by the fence
+    }
+
+    /// Copies the viewed body; valid() must be asked afterwards. `view` then refers to the copy.
+    void copy_body(RecordView& view, std::byte* to) const noexcept {
+        M::copy_out(to, view.body, view.length);
+        view.body = to;
+    }
+
+    [[nodiscard]] std::uint64_t log_start() const noexcept {
+        return log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
+    }
+    [[nodiscard]] std::uint64_t log_end() const noexcept {
+        return log_.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
+    }
+
+    void prefetch(std::uint64_t offset) const noexcept { M::prefetch_for_read(&log_.cell(offset)); }
+
+private:
+    [[nodiscard]] Found take_apart(std::uint64_t offset, const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
+        // relaxed: the word's acquire orders them for a record that is still there; otherwise valid() says no
+        view.timestamp_ns = static_cast<std::int64_t>(cell.timestamp.load(std::memory_order_relaxed));
+        const std::uint64_t shape = cell.shape.load(std::memory_order_relaxed);
+        view.length = static_cast<std::uint32_t>(shape);
+        view.key_bytes = static_cast<std::uint16_t>(shape >> 32);
+        view.flags = static_cast<std::uint16_t>(shape >> 48);
+        if (find_body(cell, view) && split_body<M>(view)) return Found::record;
+        return valid(offset) ? Found::corrupt : Found::lapped;
+    }
+
+    [[nodiscard]] bool find_body(const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
+        if ((view.flags & layout::kInExtent) == 0) {
+            view.body = cell.inline_bytes();
+            return view.length <= log_.inline_bytes;
+        }
+        std::uint64_t location = 0;
+        M::copy_out(&location, cell.inline_bytes(), sizeof location);
+        if (location > log_.payload_bytes || view.length > log_.payload_bytes - location) return false;
+        view.body = log_.payload + location;
+        return true;
+    }
+
+    LogMemory<M> log_;
+};
+
+}  // namespace ringmain::partition_log

@@ -1,0 +1,101 @@
+// A record taken apart, as it goes into the log and as it comes out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "layout/partition.hpp"
+#include "layout/record_headers.hpp"
+
+namespace ringmain::partition_log {
+
+/// What a producer writes: pieces of private memory that make up the body value | key | headers | headers_bytes.
+struct RecordParts {
+    const std::byte* value = nullptr;
+    const std::byte* key = nullptr;
+    const std::byte* headers = nullptr;  // encoded entries
+    std::uint32_t value_bytes = 0;
+    std::uint32_t headers_bytes = 0;
+    std::uint16_t key_bytes = 0;
+    std::uint16_t flags = 0;  // layout::CellFlag without kInExtent
+    std::int64_t timestamp_ns = 0;
+
+    [[nodiscard]] std::uint64_t length() const noexcept {
+        return std::uint64_t{value_bytes} + key_bytes + trailer_bytes();
+    }
+    [[nodiscard]] std::uint64_t trailer_bytes() const noexcept {
+        return (flags & layout::kHasHeaders) != 0 ? std::uint64_t{headers_bytes} + sizeof headers_bytes : 0;
+    }
+};
+
+[[nodiscard]] constexpr std::uint64_t pack_shape(std::uint32_t length, std::uint16_t key_bytes, std::uint16_t flags) noexcept {
+    return std::uint64_t{length} | std::uint64_t{key_bytes} << 32 | std::uint64_t{flags} << 48;
+}
+
+/// The body behind the value: key, headers and their length.
+template <class M>
+void write_tail(std::byte* to, const RecordParts& parts) noexcept {
+    if (parts.key_bytes != 0) M::copy_in(to, parts.key, parts.key_bytes);
+    if ((parts.flags & layout::kHasHeaders) == 0) return;
+    to += parts.key_bytes;
+    M::copy_in(to, parts.headers, parts.headers_bytes);
+    M::copy_in(to + parts.headers_bytes, &parts.headers_bytes, sizeof parts.headers_bytes);
+}
+
+template <class M>
+void write_body(std::byte* to, const RecordParts& parts) noexcept {
+    if (parts.value_bytes != 0) M::copy_in(to, parts.value, parts.value_bytes);
+    if (parts.length() != parts.value_bytes) write_tail<M>(to + parts.value_bytes, parts);
+}
+
+/// What a reader found: lengths that have been checked against each other, and the body's bytes.
+struct RecordView {
+    const std::byte* body = nullptr;
+    std::uint32_t length = 0;
+    std::uint32_t value_bytes = 0;
+    std::uint32_t headers_bytes = 0;
+    std::uint16_t key_bytes = 0;
+    std::uint16_t flags = 0;
+    std::int64_t timestamp_ns = 0;
+
+    [[nodiscard]] bool null_key() const noexcept { return (flags & layout::kNullKey) != 0; }
+    [[nodiscard]] bool null_value() const noexcept { return (flags & layout::kNullValue) != 0; }
+    [[nodiscard]] const std::byte* key() const noexcept { return body + value_bytes; }
+    [[nodiscard]] const std::byte* headers() const noexcept { return body + value_bytes + key_bytes; }
+};
+
+/// Splits a body of `view.length` bytes. `M::copy_out` reads the headers' length once. False if the lengths contradict
+/// each other.
+template <class M>
+[[nodiscard]] bool split_body(RecordView& view) noexcept {
+    if ((view.flags & ~layout::kCellFlagsAll) != 0) return false;
+    std::uint64_t rest = view.length;
+    view.headers_bytes = 0;
+    if ((view.flags & layout::kHasHeaders) != 0) {
+        if (rest < sizeof view.headers_bytes) return false;
+        rest -= sizeof view.headers_bytes;
+        M::copy_out(&view.headers_bytes, view.body + rest, sizeof view.headers_bytes);
+        if (view.headers_bytes > rest) return false;
+        rest -= view.headers_bytes;
+    }
+    if (view.key_bytes > rest) return false;
+    view.value_bytes = static_cast<std::uint32_t>(rest - view.key_bytes);
+    if (view.null_key() && view.key_bytes != 0) return false;
+    return !(view.null_value() && view.value_bytes != 0);
+}
+
+/// The number of headers in a private copy, or -1 if the entries do not fill it exactly.
+[[nodiscard]] inline std::int64_t count_headers(const std::byte* headers, std::uint32_t bytes) noexcept {
+    std::int64_t count = 0;
+    while (bytes != 0) {
+        layout::HeaderEntry entry;
+        if (!layout::decode_header_entry(headers, bytes, entry)) return -1;
+        headers += entry.bytes();
+        bytes -= static_cast<std::uint32_t>(entry.bytes());
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace ringmain::partition_log

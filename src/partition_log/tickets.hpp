@@ -1,0 +1,185 @@
+// Tickets: reserving offsets with one fetch-add, and deciding each by one compare-and-swap of its cell's word.
+//
+// A ticket o is open from the fetch-add until the word of its cell names o or later:
+//
+//   COMMITTED(o)    its holder published                       commit
+//   QUARANTINED(o)  somebody closed it; its holder may still   close
+//                   write the cell's bytes, late
+//   RELEASED(o)     no record and no late writer               give_up, release_late, the keeper
+//
+// The holder may write the cell's bytes only if the word names exactly the ticket one lap before (or nothing, in the first
+// lap): so at most one late writer can exist per cell. Each word is left by CAS from the exact old word; words only grow,
+// so a CAS that succeeds has met nobody else's change (no ABA). A process may die or stop between any two steps: docs/recovery.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "partition_log/cell_word.hpp"
+#include "partition_log/log_memory.hpp"
+#include "partition_log/log_start.hpp"
+#include "partition_log/record_parts.hpp"
+
+namespace ringmain::partition_log {
+
+/// What became of a ticket.
+enum class Decision : std::uint8_t { committed, closed, lapped };
+
+template <class M>
+class Tickets {
+public:
+    Tickets(const LogMemory<M>& log, std::uint32_t slot) noexcept : log_(log), entry_(&log.producers[slot]) {}
+
+    /// Reserves `count` consecutive offsets and returns the first. Requires room (block policy) and count <= batch_records_max.
+    /// If the process dies in here, others close what was reserved.
+    std::uint64_t take(std::uint64_t count = 1) noexcept {
+        if (count != count_) {
+            count_ = count;
+            entry_->count.store(count, std::memory_order_relaxed);  // relaxed: published by TAKING
+        }
+        entry_->ticket.store(kTaking, std::memory_order_release);  // release ENTRY: before the fetch-add (x86 needs no fence)
+        M::point("take.taking");
+        // acq_rel TICKET: a closer that sees log_end > o sees TAKING in the entry
+        const std::uint64_t first = log_.control->log_end.fetch_add(count, std::memory_order_acq_rel);
+        M::point("take.taken");
+        entry_->ticket.store(holding(first), std::memory_order_release);  // release ENTRY
+        return first;
+    }
+
+    /// Nothing is held any more.
+    void idle() noexcept { entry_->ticket.store(kIdle, std::memory_order_release); }  // release ENTRY
+
+    /// May the holder of ticket `offset` write its cell? The word to commit from, or nothing: the ticket was closed by
+    /// others, or in here because an older ticket of the cell is still open or quarantined.
+    [[nodiscard]] std::optional<std::uint64_t> claim(std::uint64_t offset) noexcept {
+        auto& word = log_.cell(offset).word;
+        std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
+        while (!may_write(seen, offset)) {
+            if (decided(seen, offset)) return std::nullopt;
+            if (close_from(offset, seen)) return std::nullopt;  // lost: `seen` is new, and may have become ours
+        }
+        pass_previous_lap_once(offset);
+        return seen;
+    }
+
+    /// Publishes: the linearisation point. False: the ticket was closed meanwhile; the cell was left to others.
+    [[nodiscard]] bool commit(std::uint64_t offset, std::uint64_t from) noexcept {
+        auto& word = log_.cell(offset).word;
+        M::point("commit.written");
+        std::uint64_t seen = from;
+        // release RECORD_COMMIT; lost: only a closer can have changed it, and it left a quarantined word
+        if (word.compare_exchange_strong(seen, cell_word(offset, CellState::committed), std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+            return true;
+        }
+        M::point("commit.lost");
+        release_late(word, seen);
+        return false;
+    }
+
+    /// Gives an unused ticket back (the rest of a batch): its offset will hold no record. Its bytes were not written.
+    void give_up(std::uint64_t offset) noexcept {
+        auto& word = log_.cell(offset).word;
+        std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
+        while (!decided(seen, offset)) {
+            if (!may_write(seen, offset)) {
+                if (close_from(offset, seen)) return;
+                continue;
+            }
+            pass_previous_lap_once(offset);
+            // release CELL_RELEASE: what we saw in the cell before is passed on; lost: closed by others
+            if (word.compare_exchange_strong(seen, cell_word(offset, CellState::released), std::memory_order_acq_rel,
+                                             std::memory_order_acquire)) {
+                return;
+            }
+        }
+    }
+
+    /// Writes a record's cell. Requires a claim of the ticket. `location`: byte position of the body in the payload area,
+    /// or nothing if the body fits the cell.
+    void write_cell(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+        auto& cell = log_.cell(offset);
+        const auto flags = static_cast<std::uint16_t>(parts.flags | (location ? layout::kInExtent : 0));
+        // relaxed: published by the commit; readers of the old record validate against log_start
+        cell.timestamp.store(static_cast<std::uint64_t>(parts.timestamp_ns), std::memory_order_relaxed);
+        cell.shape.store(pack_shape(static_cast<std::uint32_t>(parts.length()), parts.key_bytes, flags), std::memory_order_relaxed);
+        if (location) {
+            M::copy_in(cell.inline_bytes(), &*location, sizeof *location);
+        } else {
+            write_body<M>(cell.inline_bytes(), parts);
+        }
+    }
+
+    /// What every producer does once before it overwrites cells of a lap: log_start first, then the fence, then the bytes.
+    void pass_previous_lap_once(std::uint64_t offset) noexcept {
+        if (!needs_start(log_, offset) || start_passed_ > offset - log_.records) return;
+        start_passed_ = pass_previous_lap(log_, offset);
+        M::fence(std::memory_order_release);  // release LOG_START: before the stores into the cell
+    }
+
+private:
+    [[nodiscard]] bool may_write(std::uint64_t word, std::uint64_t offset) const noexcept {
+        if (log_.in_first_lap(offset)) return word == 0;
+        const std::uint64_t previous = offset - log_.records;
+        return word == cell_word(previous, CellState::committed) || word == cell_word(previous, CellState::released);
+    }
+
+    bool close_from(std::uint64_t offset, std::uint64_t& seen) noexcept;
+    void release_late(typename M::template Atomic<std::uint64_t>& word, std::uint64_t seen) noexcept;
+
+    LogMemory<M> log_;
+    typename LogMemory<M>::Producer* entry_;
+    std::uint64_t start_passed_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+/// One attempt to close the open ticket `offset` whose cell's word is `seen` (older than offset). True: closed here.
+/// False: `seen` is the word that was found instead.
+template <class M>
+bool try_close(const LogMemory<M>& log, std::uint64_t offset, std::uint64_t& seen) noexcept {
+    // the record one lap before goes with the closing: its readers must learn of it
+    if (needs_start(log, offset)) pass_previous_lap(log, offset);
+    // before the CAS, so that a kill in between cannot hide a quarantined cell from the keeper
+    log.control->closings.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
+    M::point("close.announced");
+    // release TICKET_CLOSE (log_start), acquire TICKET_CLOSE: what the cell's last holder wrote; lost: decided, or another closer
+    if (!log.cell(offset).word.compare_exchange_strong(seen, cell_word(offset, CellState::quarantined),
+                                                       std::memory_order_acq_rel, std::memory_order_acquire)) {
+        return false;
+    }
+    log.control->closed_tickets.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+    return true;
+}
+
+/// Decides a ticket that somebody else holds, by closing it if it is open. Anybody may, at any time; the holder then
+/// publishes under a new offset. Requires offset < log_end, seen by the caller with acquire TICKET.
+template <class M>
+Decision close_ticket(const LogMemory<M>& log, std::uint64_t offset) noexcept {
+    auto& word = log.cell(offset).word;
+    std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
+    while (!decided(seen, offset)) {
+        if (try_close(log, offset, seen)) return Decision::closed;
+    }
+    if (offset_of(seen) > offset) return Decision::lapped;
+    return state_of(seen) == CellState::committed ? Decision::committed : Decision::closed;
+}
+
+template <class M>
+bool Tickets<M>::close_from(std::uint64_t offset, std::uint64_t& seen) noexcept {
+    return try_close(log_, offset, seen);
+}
+
+/// The commit was lost: this holder is the one late writer of the cell, and says that it is done with it.
+template <class M>
+void Tickets<M>::release_late(typename M::template Atomic<std::uint64_t>& word, std::uint64_t seen) noexcept {
+    while (state_of(seen) == CellState::quarantined) {
+        // release CELL_RELEASE: our late stores come before; lost: a later ticket of the cell was closed too, follow it
+        if (word.compare_exchange_strong(seen, cell_word(offset_of(seen), CellState::released), std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+            log_.control->released_cells.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+            return;
+        }
+    }
+}
+
+}  // namespace ringmain::partition_log

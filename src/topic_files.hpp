@@ -1,0 +1,57 @@
+// An open topic: its files, checked and mapped.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layout/partition.hpp"
+#include "layout/readers.hpp"
+#include "layout/topic.hpp"
+#include "platform/mapping.hpp"
+#include "ringmain/topic_options.hpp"
+#include "topic_geometry.hpp"
+
+namespace ringmain {
+
+/// `topic.meta` and `readers`, mapped, with everything in them checked; partitions are mapped one by one on demand.
+class TopicFiles {
+public:
+    /// Throws Error: not_found (also while a deletion is under way), not_ready, version_mismatch, corrupt, permission_denied.
+    /// `readers` is mapped read-write if the rights suffice, else read-only (readers_writable tells).
+    /// `directory` is the topic's own one.
+    TopicFiles(std::filesystem::path directory, std::string name);
+
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+    [[nodiscard]] const TopicId& id() const noexcept { return id_; }
+    [[nodiscard]] const TopicOptions& options() const noexcept { return options_; }
+    [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+    [[nodiscard]] bool readers_writable() const noexcept { return readers_writable_; }
+    [[nodiscard]] layout::ReaderBlock<platform::HostMemory>* readers(std::uint32_t partition) const noexcept;
+    [[nodiscard]] bool deleted() const noexcept;
+
+    /// A partition's log, header and geometry checked against the file's real size and the topic's options.
+    /// Throws Error: permission_denied, corrupt, version_mismatch, not_found (no such partition), topic_deleted.
+    [[nodiscard]] platform::Mapping map_partition(std::uint32_t partition, platform::Access access) const;
+    [[nodiscard]] std::filesystem::path partition_path(std::uint32_t partition) const;
+
+private:
+    void open_once();
+    void open_readers();
+    [[nodiscard]] bool replaced_meanwhile() const;
+
+    std::filesystem::path directory_;
+    std::string name_;
+    TopicId id_{};
+    TopicOptions options_;
+    platform::Mapping meta_;
+    platform::Mapping readers_;
+    bool readers_writable_ = false;
+};
+
+/// The geometry in a mapped partition file that map_partition has checked.
+[[nodiscard]] const layout::PartitionGeometry& geometry_of(const platform::Mapping& partition) noexcept;
+
+}  // namespace ringmain

@@ -1,0 +1,42 @@
+// Names of the files and directories of a broker, and their permissions.
+//
+//   <directory>/
+//     clients                    who is attached; its existence makes the directory a broker
+//     keeper.lock                held by the one keeper
+//     topics.lock                held while a deleted topic is moved away
+//     topics/<name>/             topic.meta  readers  0.log  1.log ...
+//     staging/<client>-<n>/      topics that are being built
+//     trash/<client>-<n>/        deleted topics that are being removed
+//     .making-<random>           one of the files above, not complete yet; locked by its maker
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "layout/readers.hpp"
+
+namespace ringmain {
+
+inline constexpr std::uint32_t kDirectoryMode = 0755;  // others look, the owner creates and deletes topics
+inline constexpr std::uint32_t kOwnerFileMode = 0644;  // logs: others read them, the owner publishes
+inline constexpr std::uint32_t kSharedFileMode = 0666; // consumers of other users register, sleep and gate through these
+
+inline std::filesystem::path clients_path(const std::filesystem::path& broker) { return broker / "clients"; }
+inline std::filesystem::path keeper_lock_path(const std::filesystem::path& broker) { return broker / "keeper.lock"; }
+inline std::filesystem::path topics_lock_path(const std::filesystem::path& broker) { return broker / "topics.lock"; }
+inline std::filesystem::path topics_path(const std::filesystem::path& broker) { return broker / "topics"; }
+inline std::filesystem::path staging_path(const std::filesystem::path& broker) { return broker / "staging"; }
+inline std::filesystem::path trash_path(const std::filesystem::path& broker) { return broker / "trash"; }
+
+inline std::filesystem::path meta_path(const std::filesystem::path& topic) { return topic / "topic.meta"; }
+inline std::filesystem::path readers_path(const std::filesystem::path& topic) { return topic / "readers"; }
+inline std::filesystem::path partition_path(const std::filesystem::path& topic, std::uint32_t partition) {
+    return topic / (std::to_string(partition) + ".log");
+}
+
+[[nodiscard]] constexpr std::uint64_t readers_file_bytes(std::uint32_t partitions) noexcept {
+    return layout::kReadersAt + partitions * layout::kReaderBlockBytes;
+}
+
+}  // namespace ringmain
