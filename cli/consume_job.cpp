@@ -1,0 +1,121 @@
+// Consuming records for printing.
+#include "consume_job.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "errors.hpp"
+#include "record_json.hpp"
+#include "signals.hpp"
+#include "status_text.hpp"
+#include "times.hpp"
+
+namespace ringmain::cli {
+
+namespace {
+
+constexpr std::uint64_t kPollRecordsMax = 1024;
+/// How long a poll may sleep before we look for signals.
+constexpr std::chrono::milliseconds kPollPatience{200};
+
+std::vector<std::uint32_t> partitions_to_read(const Broker& broker, const ConsumeOptions& options) {
+    const std::uint32_t count = broker.describe_topic(options.topic).options.partitions;
+    if (options.partition) {
+        if (*options.partition < count) return {*options.partition};
+        throw CommandError(fmt::format("topic '{}' has no partition {}, only 0 to {}", options.topic, *options.partition, count - 1));
+    }
+    std::vector<std::uint32_t> partitions(count);
+    for (std::uint32_t i = 0; i < count; ++i) partitions[i] = i;
+    return partitions;
+}
+
+}  // namespace
+
+ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : options_(options), consumer_(broker) {
+    for (const std::uint32_t partition : partitions_to_read(broker, options)) assign(partition);
+}
+
+void ConsumeJob::assign(std::uint32_t partition) {
+    consumer_.assign(options_.topic, partition, options_.from);
+    if (options_.from.kind == Position::Kind::time) {
+        const SeekResult found = consumer_.seek(options_.topic, partition, options_.from);
+        if (found.at_end) {
+            note("topic '{}' partition {}: no record at or after {}; reading from the end, offset {}", options_.topic, partition,
+                 format_time_ns(options_.from.time_ns), found.offset);
+        }
+    }
+    parts_.push_back({partition, options_.stop_at_end ? consumer_.log_end(options_.topic, partition) : UINT64_MAX});
+}
+
+void ConsumeJob::run() {
+    drop_finished_parts();
+    while (!done()) {
+        const std::uint64_t records_max = std::min(kPollRecordsMax, options_.records_max - records_);
+        const bool has_output = !output_.buffer().empty();
+        const PollResult result = consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
+        tell_gaps(result);
+        print_records(result);
+        if (result.records.empty()) output_.flush();  // nothing more to come at once
+        if (result.status != Status::ok) {
+            output_.flush();
+            throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));
+        }
+        drop_finished_parts();
+    }
+    output_.flush();
+}
+
+bool ConsumeJob::done() const noexcept {
+    return stop_requested() || records_ >= options_.records_max || parts_.empty();
+}
+
+void ConsumeJob::drop_finished_parts() {
+    if (!options_.stop_at_end) return;
+    const auto finished = [this](const Part& part) {
+        if (consumer_.position(options_.topic, part.partition) < part.end) return false;
+        consumer_.unassign(options_.topic, part.partition);
+        return true;
+    };
+    parts_.erase(std::remove_if(parts_.begin(), parts_.end(), finished), parts_.end());
+}
+
+bool ConsumeJob::is_past_end(const ConsumerRecord& record) const noexcept {
+    const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                   [&](const Part& candidate) { return candidate.partition == record.partition; });
+    return part != parts_.end() && record.offset >= part->end;
+}
+
+void ConsumeJob::print_records(const PollResult& result) {
+    for (const ConsumerRecord& record : result.records) {
+        if (options_.stop_at_end && is_past_end(record)) continue;
+        if (options_.format) {
+            options_.format->append(output_.buffer(), record);
+        } else {
+            append_json(output_.buffer(), record);
+            output_.buffer().push_back('\n');
+        }
+        ++records_;
+        output_.spill();
+    }
+}
+
+void ConsumeJob::tell_gaps(const PollResult& result) {
+    for (const Gap& gap : result.gaps) {
+        note("gap: {}[{}] {}..{} {} records {}", gap.topic, gap.partition, gap.from, gap.to, gap.count(), to_string(gap.reason));
+        ++gaps_;
+        lost_records_ += gap.count();
+    }
+}
+
+void ConsumeJob::tell_counts() const {
+    if (gaps_ == 0) {
+        note("{} records consumed from {}", records_, options_.topic);
+    } else {
+        note("{} records consumed from {}, {} {} with {} records lost", records_, options_.topic, gaps_, gaps_ == 1 ? "gap" : "gaps",
+             lost_records_);
+    }
+}
+
+}  // namespace ringmain::cli

@@ -1,0 +1,59 @@
+// The loop of `ringmain consume`: poll, print, and know when to stop.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "output.hpp"
+#include "record_format.hpp"
+#include "ringmain/consumer.hpp"
+
+namespace ringmain::cli {
+
+struct ConsumeOptions {
+    std::string topic;
+    std::optional<std::uint32_t> partition;     ///< Otherwise all.
+    Position from;
+    std::uint64_t records_max = UINT64_MAX;
+    bool stop_at_end = false;                   ///< At the log end offsets of the start.
+    std::optional<RecordFormat> format;         ///< Otherwise JSON.
+};
+
+/// Reads one topic and prints its records; gaps and positions by time without a record go to stderr.
+class ConsumeJob {
+public:
+    /// Throws what Consumer::assign and Consumer::seek do.
+    ConsumeJob(const Broker& broker, const ConsumeOptions& options);
+
+    /// Until the count or the end is reached or a signal asks to stop. Throws CommandError if reading cannot go on.
+    void run();
+
+    /// "17 records consumed from trades, 2 gaps with 5 records lost", on stderr.
+    void tell_counts() const;
+
+private:
+    /// A partition still to be read, up to `end`.
+    struct Part {
+        std::uint32_t partition = 0;
+        std::uint64_t end = UINT64_MAX;
+    };
+
+    void assign(std::uint32_t partition);
+    [[nodiscard]] bool done() const noexcept;
+    void drop_finished_parts();
+    [[nodiscard]] bool is_past_end(const ConsumerRecord& record) const noexcept;
+    void print_records(const PollResult& result);
+    void tell_gaps(const PollResult& result);
+
+    const ConsumeOptions& options_;
+    Consumer consumer_;
+    Output output_;
+    std::vector<Part> parts_;
+    std::uint64_t records_ = 0;
+    std::uint64_t gaps_ = 0;
+    std::uint64_t lost_records_ = 0;
+};
+
+}  // namespace ringmain::cli

@@ -1,0 +1,82 @@
+// The command `ringmain`: topics, records and health of a broker, from a shell.
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <string>
+
+#include "commands.hpp"
+#include "context.hpp"
+#include "errors.hpp"
+#include "output.hpp"
+#include "signals.hpp"
+
+namespace ringmain::cli {
+
+namespace {
+
+void add_commands(CLI::App& app) {
+    app.fallthrough();  // -d may also follow the subcommand; inherited by the subcommands, so before they are added
+    app.set_version_flag("--version", "ringmain " RINGMAIN_VERSION);
+    add_directory_option(app);
+    app.require_subcommand(1);
+    app.footer("Exit: 0 good, 1 failed, 2 the command line is wrong. 'ringmain COMMAND --help' shows the options of a command.\n\n"
+               "Examples:\n"
+               "  ringmain topic create trades --partitions 3\n"
+               "  echo 'MSFT,421.5' | ringmain produce trades -K ,\n"
+               "  ringmain consume trades -e -f '%p %o %k %s\\n'");
+    add_topic(app);
+    add_produce(app);
+    add_consume(app);
+    add_verify(app);
+    add_dump(app);
+}
+
+/// "ringmain topic create" for the innermost subcommand that was given.
+std::string command_path(const CLI::App& app) {
+    const CLI::App* innermost = &app;
+    std::string path = app.get_name();
+    while (!innermost->get_subcommands().empty()) {
+        innermost = innermost->get_subcommands().front();
+        path.append(" ").append(innermost->get_name());
+    }
+    return path;
+}
+
+int fail_usage(const CLI::App& app, const char* what) {
+    note("{}\nTry '{} --help'.", what, command_path(app));
+    return kExitUsage;
+}
+
+int run(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+        return kExitGood;
+    } catch (const CLI::Success& help_or_version) {
+        return app.exit(help_or_version);
+    } catch (const CLI::ParseError& error) {
+        return fail_usage(app, error.what());
+    } catch (const UsageError& error) {
+        return fail_usage(app, error.what());
+    } catch (const Exit& exit) {
+        return exit.code;
+    } catch (const std::exception& error) {
+        note("{}", error.what());
+        return kExitFailed;
+    }
+}
+
+}  // namespace
+
+}  // namespace ringmain::cli
+
+int main(int argc, char** argv) {
+    using namespace ringmain::cli;
+    ignore_broken_pipes();
+    CLI::App app("Topics in shared memory: create, produce, consume, verify.", "ringmain");
+    add_commands(app);
+    if (argc == 1) {
+        note("a command is missing\n{}", app.help());
+        return kExitUsage;
+    }
+    return run(app, argc, argv);
+}

@@ -1,0 +1,121 @@
+// Publishing in batches.
+#include "publisher.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+
+#include "errors.hpp"
+#include "signals.hpp"
+#include "status_text.hpp"
+
+namespace ringmain::cli {
+
+namespace {
+
+std::string to_text(const Origin& origin) {
+    return origin.line == 0 ? std::string(origin.source) : fmt::format("line {} of {}", origin.line, origin.source);
+}
+
+std::size_t size_of(const OptionalBytes& bytes) noexcept {
+    return bytes ? bytes->size() : 0;
+}
+
+/// Names and values; what the topic adds to store them is not known here.
+std::size_t header_bytes(const ProducerRecord& record) noexcept {
+    std::size_t bytes = 0;
+    for (const Header& header : record.headers) bytes += header.name.size() + size_of(header.value);
+    return bytes;
+}
+
+std::string too_large_text(const Producer& producer, const ProducerRecord& record) {
+    return fmt::format("record of {} bytes (key {}, value {}, headers {}) is over the largest record of topic '{}', {} bytes",
+                       size_of(record.key) + size_of(record.value) + header_bytes(record), size_of(record.key),
+                       size_of(record.value), header_bytes(record), producer.topic(), producer.record_bytes_max());
+}
+
+}  // namespace
+
+Publisher::Publisher(Producer& producer) : producer_(producer) {}
+
+void Publisher::add(const ProducerRecord& record, const Origin& origin) {
+    check_size(record, origin);
+    records_.push_back(record);
+    origins_.push_back(origin);
+    if (records_.size() >= producer_.batch_records_max()) publish();
+}
+
+void Publisher::check_size(const ProducerRecord& record, const Origin& origin) {
+    std::string problem;
+    if (size_of(record.key) > kKeyBytesMax) {
+        problem = fmt::format("key of {} bytes is over the largest key, {} bytes", record.key->size(), kKeyBytesMax);
+    } else if (size_of(record.key) + size_of(record.value) + header_bytes(record) > producer_.record_bytes_max()) {
+        problem = too_large_text(producer_, record);
+    }
+    if (problem.empty()) return;
+    publish();
+    throw CommandError(fmt::format("{}: {}", to_text(origin), problem));
+}
+
+void Publisher::refuse_large(const Origin& origin, std::uint64_t bytes) {
+    publish();
+    throw CommandError(fmt::format("{}: {} bytes are over the largest record of topic '{}', {} bytes", to_text(origin), bytes,
+                                   producer_.topic(), producer_.record_bytes_max()));
+}
+
+void Publisher::publish() {
+    std::size_t attempted_max = records_.size();
+    while (!records_.empty()) {
+        const std::size_t attempted = std::min(attempted_max, records_.size());
+        results_.assign(attempted, PublishResult{});
+        const BatchResult result = producer_.publish_batch(std::span(records_).first(attempted), results_);
+        published_ += result.published;
+        drop_published(attempted);
+        if (result.status == Status::ok) {
+            has_told_to_wait_ = false;
+        } else if (result.status == Status::would_block) {
+            wait_for_room();
+        } else if (result.status == Status::too_large && attempted > 1) {
+            attempted_max = 1;  // a batch is refused as a whole for one large record: find it
+        } else {
+            refuse(result.status);
+        }
+    }
+}
+
+void Publisher::drop_published(std::size_t attempted) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+        if (i < attempted && results_[i].status == Status::ok) continue;
+        if (i < attempted) results_[kept] = results_[i];
+        records_[kept] = records_[i];
+        origins_[kept] = origins_[i];
+        ++kept;
+    }
+    records_.resize(kept);
+    origins_.resize(kept);
+}
+
+void Publisher::wait_for_room() {
+    if (stop_requested()) {
+        throw CommandError(fmt::format("stopped while topic '{}' was full: {} records read but not published",
+                                       producer_.topic(), records_.size()));
+    }
+    if (has_told_to_wait_) return;
+    has_told_to_wait_ = true;
+    const std::uint32_t partition = results_.front().partition;
+    if (const std::optional<GateDescription> gate = producer_.blocking_gate(partition)) {
+        note("topic '{}' partition {} is full: waiting for gate '{}' (pid {}) to move on from offset {}", producer_.topic(),
+             partition, gate->name, gate->holder.pid, gate->offset);
+    } else {
+        note("topic '{}' partition {} is full: waiting for room", producer_.topic(), partition);
+    }
+}
+
+void Publisher::refuse(Status status) const {
+    const std::string reason = status == Status::too_large ? too_large_text(producer_, records_.front()) : explain(status);
+    throw CommandError(fmt::format("{}: {}", to_text(origins_.front()), reason));
+}
+
+}  // namespace ringmain::cli

@@ -1,0 +1,36 @@
+// Signal handlers of the command.
+#include "signals.hpp"
+
+#include <csignal>
+
+namespace ringmain::cli {
+
+namespace {
+
+volatile std::sig_atomic_t g_stop_requested = 0;
+
+void request_stop(int) {
+    g_stop_requested = 1;
+}
+
+}  // namespace
+
+void catch_stop_signals() {
+    struct sigaction action {};
+    action.sa_handler = request_stop;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART: a blocked read has to return
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool stop_requested() noexcept {
+    return g_stop_requested != 0;
+}
+
+void ignore_broken_pipes() {
+    struct sigaction action {};
+    action.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+}  // namespace ringmain::cli

@@ -1,0 +1,147 @@
+// `ringmain topic create|list|describe|delete`.
+#include <fmt/core.h>
+
+#include <bit>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "context.hpp"
+#include "errors.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "ringmain/broker.hpp"
+#include "topic_report.hpp"
+
+namespace ringmain::cli {
+
+namespace {
+
+struct TopicArguments {
+    std::string name;
+    std::string when_full = "overwrite";
+    TopicOptions options;
+    bool json = false;
+};
+
+using Arguments = std::shared_ptr<TopicArguments>;
+
+void check_power_of_two(std::string_view option, std::uint64_t value) {
+    if (std::has_single_bit(value)) return;
+    throw UsageError(fmt::format("{}: {} is not a power of two; the nearest are {} and {}", option, value,
+                                 std::bit_floor(value), std::bit_ceil(value)));
+}
+
+void check_options(TopicArguments& arguments) {
+    TopicOptions& options = arguments.options;
+    check_power_of_two("--records", options.records);
+    if (options.payload_bytes != 0) check_power_of_two("--payload", options.payload_bytes);
+    check_power_of_two("--producers", options.producer_slots);
+    if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
+        throw UsageError(fmt::format("--cell: {} is none of 64, 128 and 256", options.cell_bytes));
+    }
+    if (options.payload_bytes != 0 && options.payload_bytes < kPayloadMin) {
+        throw UsageError(fmt::format("--payload: {} is neither 0 nor from {} to {}", options.payload_bytes, kPayloadMin, kPayloadMax));
+    }
+    if (arguments.when_full == "block") {
+        options.when_full = WhenFull::block;
+    } else if (arguments.when_full != "overwrite") {
+        throw UsageError(fmt::format("--when-full: '{}' is neither overwrite nor block", arguments.when_full));
+    }
+}
+
+/// What the library refuses here is refused whatever the broker holds: the name, or options that contradict each other.
+TopicDescription create(Broker& broker, const TopicArguments& arguments) {
+    try {
+        return broker.create_topic(arguments.name, arguments.options);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
+        throw;
+    }
+}
+
+void run_create(const CLI::App& app, TopicArguments& arguments) {
+    check_options(arguments);
+    Broker broker = open_broker(app, Broker::Mode::open_or_create);
+    const TopicDescription topic = create(broker, arguments);
+    print(arguments.json ? topic_to_json(topic) + "\n" : sizes_to_text(topic));
+}
+
+void run_list(const CLI::App& app, const TopicArguments& arguments) {
+    const Broker broker = open_broker(app);
+    if (arguments.json) return print(topics_to_json(broker) + "\n");
+    std::string text;
+    for (const std::string& name : broker.list_topics()) text.append(name).append("\n");
+    print(text);
+}
+
+void run_describe(const CLI::App& app, const TopicArguments& arguments) {
+    const TopicDescription topic = open_broker(app).describe_topic(arguments.name);
+    print(arguments.json ? topic_to_json(topic) + "\n" : topic_to_text(topic));
+}
+
+void run_delete(const CLI::App& app, const TopicArguments& arguments) {
+    open_broker(app).delete_topic(arguments.name);
+    print(fmt::format("deleted topic {}\n", arguments.name));
+}
+
+void add_create(CLI::App& topic, const Arguments& arguments) {
+    CLI::App* create = topic.add_subcommand("create", "Create a topic, with all its memory");
+    TopicOptions& options = arguments->options;
+    create->add_option("NAME", arguments->name, "1 to 249 of a-z A-Z 0-9 . _ -")->required();
+    add_number(*create, "--partitions", options.partitions, {1, kPartitionsMax}, "Partitions, 1 to 1024 (default 1)")->type_name("P");
+    add_size(*create, "--records", options.records, {kRecordsMin, kRecordsMax},
+             "Cells per partition, a power of two from 16 to 256M (default 64K)")->type_name("N");
+    add_size(*create, "--cell", options.cell_bytes, {64, 256},
+             "Bytes of a cell: 64, 128 or 256; all but 24 carry small records inline (default 64)")->type_name("B");
+    add_size(*create, "--payload", options.payload_bytes, {0, kPayloadMax},
+             "Bytes per partition for larger records: 0, or a power of two from 64K to 64G (default 16M)")->type_name("B");
+    add_number(*create, "--producers", options.producer_slots, {1, kProducerSlotsMax},
+               "Producers attached to a partition at one time, a power of two up to 1024 (default 32)")->type_name("S");
+    create->add_option("--when-full", arguments->when_full, "overwrite the oldest records (default), or block the producers")
+        ->type_name("overwrite|block");
+    add_number(*create, "--first-offset", options.first_offset, {0, kFirstOffsetMax}, "Offset of the first record")->group("");
+    create->add_flag("--json", arguments->json, "Print the new topic as JSON");
+    create->footer("Sizes take the suffixes K, M and G (1024, 1024^2, 1024^3). The broker directory is made if it does not exist.\n\n"
+                   "Examples:\n"
+                   "  ringmain topic create trades --partitions 3\n"
+                   "  ringmain topic create frames --records 4K --payload 256M --when-full block");
+    create->callback([create, arguments] { run_create(*create, *arguments); });
+}
+
+void add_list(CLI::App& topic, const Arguments& arguments) {
+    CLI::App* list = topic.add_subcommand("list", "List the topics");
+    list->add_flag("--json", arguments->json, "Print an array of objects");
+    list->footer("Example:\n  ringmain topic list");
+    list->callback([list, arguments] { run_list(*list, *arguments); });
+}
+
+void add_describe(CLI::App& topic, const Arguments& arguments) {
+    CLI::App* describe = topic.add_subcommand("describe", "Show a topic's options, limits, offsets, producers and gates");
+    describe->add_option("NAME", arguments->name, "The topic")->required();
+    describe->add_flag("--json", arguments->json, "Print one object");
+    describe->footer("Example:\n  ringmain topic describe trades --json");
+    describe->callback([describe, arguments] { run_describe(*describe, *arguments); });
+}
+
+void add_delete(CLI::App& topic, const Arguments& arguments) {
+    CLI::App* remove = topic.add_subcommand("delete", "Delete a topic and its records, without asking");
+    remove->add_option("NAME", arguments->name, "The topic")->required();
+    remove->footer("Example:\n  ringmain topic delete trades");
+    remove->callback([remove, arguments] { run_delete(*remove, *arguments); });
+}
+
+}  // namespace
+
+void add_topic(CLI::App& app) {
+    CLI::App* topic = app.add_subcommand("topic", "Create, list, describe and delete topics");
+    topic->require_subcommand(1);
+    topic->footer("Example:\n  ringmain topic create --help");
+    const auto arguments = std::make_shared<TopicArguments>();
+    add_create(*topic, arguments);
+    add_list(*topic, arguments);
+    add_describe(*topic, arguments);
+    add_delete(*topic, arguments);
+}
+
+}  // namespace ringmain::cli

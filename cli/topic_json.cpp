@@ -1,0 +1,95 @@
+// Topic descriptions as JSON. Names of members are those of the public API.
+#include <nlohmann/json.hpp>
+
+#include "topic_report.hpp"
+
+namespace ringmain::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json client_to_json(const ClientDescription& client) {
+    return {{"slot", client.slot}, {"incarnation", client.incarnation}, {"pid", client.pid}, {"alive", client.alive}};
+}
+
+Json gate_to_json(const GateDescription& gate, std::uint64_t log_end) {
+    return {{"name", gate.name},
+            {"offset", gate.offset},
+            {"lag", log_end - gate.offset},
+            {"holder", client_to_json(gate.holder)}};
+}
+
+Json options_to_json(const TopicOptions& options) {
+    Json type = nullptr;
+    if (!options.value_type.name.empty()) {
+        type = {{"name", options.value_type.name},
+                {"size", options.value_type.size},
+                {"alignment", options.value_type.alignment}};
+    }
+    return {{"partitions", options.partitions},
+            {"records", options.records},
+            {"cell_bytes", options.cell_bytes},
+            {"payload_bytes", options.payload_bytes},
+            {"producer_slots", options.producer_slots},
+            {"when_full", to_string(options.when_full)},
+            {"value_type", type},
+            {"first_offset", options.first_offset}};
+}
+
+Json partition_to_json(const PartitionDescription& partition) {
+    Json producers = Json::array();
+    for (const ClientDescription& producer : partition.producers) producers.push_back(client_to_json(producer));
+    Json gates = Json::array();
+    for (const GateDescription& gate : partition.gates) gates.push_back(gate_to_json(gate, partition.log_end));
+    return {{"partition", partition.partition},
+            {"log_start", partition.log_start},
+            {"log_end", partition.log_end},
+            {"records", partition.log_end - partition.log_start},
+            {"file_bytes", partition.file_bytes},
+            {"closed_tickets", partition.closed_tickets},
+            {"quarantined_cells", partition.quarantined_cells},
+            {"reaped_producers", partition.reaped_producers},
+            {"extents", {{"free", partition.extents_free}, {"owned", partition.extents_owned}, {"sealed", partition.extents_sealed}}},
+            {"exclusive", partition.exclusive},
+            {"producers", producers},
+            {"gates", gates}};
+}
+
+/// The line of one topic in the list. A damaged topic must not hide the others.
+Json summary_to_json(const Broker& broker, const std::string& name) {
+    try {
+        const TopicDescription topic = broker.describe_topic(name);
+        return {{"name", name},
+                {"partitions", topic.options.partitions},
+                {"when_full", to_string(topic.options.when_full)},
+                {"bytes", topic.bytes}};
+    } catch (const Error& error) {
+        return {{"name", name}, {"error", error.what()}};
+    }
+}
+
+}  // namespace
+
+std::string topic_to_json(const TopicDescription& topic) {
+    Json partitions = Json::array();
+    for (const PartitionDescription& partition : topic.partitions) partitions.push_back(partition_to_json(partition));
+    const Json object = {{"name", topic.name},
+                         {"id", to_string(topic.id)},
+                         {"options", options_to_json(topic.options)},
+                         {"record_bytes_max", topic.record_bytes_max},
+                         {"inline_bytes_max", topic.inline_bytes_max},
+                         {"batch_records_max", topic.batch_records_max},
+                         {"retained_records", topic.retained_records},
+                         {"bytes", topic.bytes},
+                         {"partitions", partitions}};
+    return object.dump();
+}
+
+std::string topics_to_json(const Broker& broker) {
+    Json topics = Json::array();
+    for (const std::string& name : broker.list_topics()) topics.push_back(summary_to_json(broker, name));
+    return topics.dump();
+}
+
+}  // namespace ringmain::cli
