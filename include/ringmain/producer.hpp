@@ -42,32 +42,7 @@ struct [[nodiscard]] BatchResult {
     std::size_t published = 0;
 };
 
-class Producer;
-
-/// Memory lent for one record's value. Filling it holds no ticket: a slow filler blocks nobody. Dropping it gives
-/// the memory back. Move-only; must not outlive its producer.
-class RINGMAIN_API Loan {
-public:
-    Loan(Loan&& other) noexcept;
-    Loan& operator=(Loan&& other) noexcept;
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
-    ~Loan();
-
-    /// ok, or why there is no memory (would_block, too_large, loan_outstanding, ...).
-    [[nodiscard]] Status status() const noexcept { return status_; }
-    /// The writable value, aligned to at least 8 bytes (64 when it does not fit a cell). Empty if status is not ok.
-    [[nodiscard]] std::span<std::byte> value() const noexcept { return value_; }
-    [[nodiscard]] std::uint32_t partition() const noexcept { return partition_; }
-
-private:
-    friend class Producer;
-    Loan() = default;
-    Producer* producer_ = nullptr;
-    std::span<std::byte> value_;
-    std::uint32_t partition_ = 0;
-    Status status_ = Status::invalid;
-};
+class Loan;
 
 /// Publishes to one topic. It attaches to a partition at its first record there.
 ///
@@ -118,8 +93,33 @@ public:
     class Impl;
 
 private:
-    friend class Loan;
+    PublishResult publish_loan(Loan& loan, bool wait) noexcept;
     std::unique_ptr<Impl> impl_;
+};
+
+/// Memory lent for one record's value. Filling it holds no ticket: a slow filler blocks nobody. Dropping it gives
+/// the memory back. Move-only; must not outlive its producer (moving the producer is fine).
+class RINGMAIN_API Loan {
+public:
+    Loan(Loan&& other) noexcept;
+    Loan& operator=(Loan&& other) noexcept;
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    ~Loan();
+
+    /// ok, or why there is no memory (would_block, too_large, loan_outstanding, ...).
+    [[nodiscard]] Status status() const noexcept { return status_; }
+    /// The writable value, aligned to at least 8 bytes (64 when it does not fit a cell). Empty if status is not ok.
+    [[nodiscard]] std::span<std::byte> value() const noexcept { return value_; }
+    [[nodiscard]] std::uint32_t partition() const noexcept { return partition_; }
+
+private:
+    friend class Producer;
+    Loan() = default;
+    Producer::Impl* impl_ = nullptr;
+    std::span<std::byte> value_;
+    std::uint32_t partition_ = 0;
+    Status status_ = Status::invalid;
 };
 
 }  // namespace ringmain

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "gate_table/gate_table.hpp"
 #include "partition_log/cell_word.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/tickets.hpp"
@@ -100,6 +101,18 @@ std::uint64_t reap_producers(const partition_log::LogMemory<M>& log, const IsDea
     for (std::uint32_t slot = 0; slot < log.producer_slots; ++slot) {
         const std::uint64_t owner = log.producers[slot].owner.load(std::memory_order_acquire);  // acquire ENTRY
         if (owner != 0 && reap_producer(log, slot, owner, is_dead, sealed)) ++reaped;
+    }
+    return reaped;
+}
+
+/// R6: drops the gates of holders that are proven dead. `me`: the caller's client word. Returns how many.
+template <class M, class IsDead>
+std::uint64_t reap_gates(const partition_log::LogMemory<M>& log, std::uint64_t me, const IsDead& is_dead) noexcept {
+    gate_table::GateTable<M> gates(log.readers);
+    std::uint64_t reaped = 0;
+    for (std::uint32_t index = 0; index < layout::kGatesMax; ++index) {
+        const std::uint64_t owner = gates.owner(index);
+        if (owner != 0 && is_dead(owner) && gates.reap(index, owner, me)) ++reaped;
     }
     return reaped;
 }

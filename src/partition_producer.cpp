@@ -1,0 +1,117 @@
+// Attaching to a partition, detaching from it, and what a producer owes sleepers and readers.
+#include "partition_producer.hpp"
+
+#include <string>
+
+#include "gate_table/gate_table.hpp"
+#include "platform/barrier.hpp"
+#include "platform/futex.hpp"
+#include "recovery/attachment.hpp"
+
+namespace ringmain {
+
+namespace {
+
+auto death_oracle(const Broker::Impl& broker) noexcept {
+    return [&broker](std::uint64_t owner) noexcept { return broker.clients().proven_dead_word(owner); };
+}
+
+std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log& log, std::uint32_t slot) {
+    const std::uint64_t owner = slot < log.producer_slots ? log.producers[slot].owner.load(std::memory_order_acquire) : 0;  // acquire ENTRY
+    if (owner == 0) return "a producer that has just left";
+    const ClientDescription client = broker.clients().describe(layout::ClientId::from_word(owner));
+    return "pid " + std::to_string(client.pid) + " (client " + std::to_string(client.slot) + ")";
+}
+
+[[noreturn]] void refuse(const Broker::Impl& broker, const TopicFiles& topic, std::uint32_t partition,
+                         const PartitionProducer::Log& log, const recovery::Attached& attached) {
+    const std::string object = "topic '" + topic.name() + "' partition " + std::to_string(partition);
+    switch (attached.outcome) {
+        case recovery::AttachOutcome::exclusive:
+            throw Error(ErrorCode::busy, object,
+                        "held exclusively by " + holder_text(broker, log, attached.slot) + "; no other producer can attach");
+        case recovery::AttachOutcome::shared:
+            throw Error(ErrorCode::busy, object,
+                        "cannot be opened exclusively: a shared producer is attached, " + holder_text(broker, log, attached.slot));
+        default:
+            throw Error(ErrorCode::limit, object,
+                        "all " + std::to_string(log.producer_slots) + " producer slots belong to live producers");
+    }
+}
+
+}  // namespace
+
+PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<const TopicFiles> topic,
+                                     std::uint32_t partition, bool exclusive)
+    : broker_(std::move(broker)),
+      topic_(std::move(topic)),
+      partition_(partition),
+      owner_(broker_->client().word()),
+      mapping_(topic_->map_partition(partition, platform::Access::read_write)),
+      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition)),
+      doorbell_(*log_.readers),
+      full_fence_(!platform::register_for_barriers()) {
+    if (!topic_->readers_writable()) {
+        throw Error(ErrorCode::permission_denied, (topic_->directory() / "readers").string(),
+                    "a producer needs the right to write it, to wake sleeping consumers");
+    }
+    attach(exclusive);
+}
+
+void PartitionProducer::attach(bool exclusive) {
+    const auto is_dead = death_oracle(*broker_);
+    recovery::Attachment attachment(log_, owner_, is_dead);
+    const recovery::Attached attached = exclusive ? attachment.attach_exclusive() : attachment.attach_shared();
+    if (attached.outcome != recovery::AttachOutcome::attached) refuse(*broker_, *topic_, partition_, log_, attached);
+    slot_ = attached.slot;
+    if (exclusive) {
+        exclusive_.emplace(log_, attached.slot, attached.generation);
+    } else {
+        shared_.emplace(log_, attached.slot, attached.generation);
+    }
+}
+
+PartitionProducer::~PartitionProducer() {
+    if (broker_->fork_guard().forked()) return;
+    const auto is_dead = death_oracle(*broker_);
+    recovery::Attachment attachment(log_, owner_, is_dead);
+    bodies().seal();
+    if (exclusive_) attachment.give_back_lease();
+    attachment.detach(slot_);
+}
+
+PartitionProducer::BatchPublished PartitionProducer::publish_batch(std::span<const partition_log::RecordParts> parts,
+                                                                   std::span<std::uint64_t> offsets) noexcept {
+    BatchPublished result;
+    if (shared_) {
+        const auto published = shared_->publish_batch(parts, offsets);
+        result = {published.status, published.count};
+    } else {
+        const auto published = exclusive_->publish_batch(parts, offsets);
+        result = {published.status, published.count};
+    }
+    notify();
+    return result;
+}
+
+void PartitionProducer::answer_doorbell() noexcept {
+    if (doorbell_.take_sleepers()) platform::futex_wake_all(*doorbell_.futex_word());
+    doorbell_.serve_close_request(log_);
+}
+
+std::uint64_t PartitionProducer::reap_gates() noexcept {
+    return recovery::reap_gates<Memory>(log_, owner_, death_oracle(*broker_));
+}
+
+std::optional<GateDescription> PartitionProducer::lowest_gate() const {
+    const gate_table::GateTable<Memory> gates(log_.readers);
+    const gate_table::LowestGate lowest = gates.lowest();
+    if (!lowest.index) return std::nullopt;
+    GateDescription gate{gates.name(*lowest.index), lowest.offset, {}};
+    if (const std::uint64_t owner = gates.owner(*lowest.index); owner != 0) {
+        gate.holder = broker_->clients().describe(layout::ClientId::from_word(owner));
+    }
+    return gate;
+}
+
+}  // namespace ringmain

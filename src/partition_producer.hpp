@@ -1,0 +1,88 @@
+// One partition, attached to by one producer: its mapping, its slot and its publisher.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "broker_impl.hpp"
+#include "partition_log/doorbell.hpp"
+#include "partition_log/exclusive_publisher.hpp"
+#include "partition_log/publisher.hpp"
+#include "platform/mapping.hpp"
+#include "platform/memory.hpp"
+#include "ringmain/producer.hpp"
+#include "topic_files.hpp"
+
+namespace ringmain {
+
+/// Not thread-safe. Detaches when destroyed, except in a fork()ed child.
+class PartitionProducer {
+public:
+    using Memory = platform::HostMemory;
+    using Log = partition_log::LogMemory<Memory>;
+    using Shared = partition_log::SharedPublisher<Memory>;
+    using Exclusive = partition_log::ExclusivePublisher<Memory>;
+
+    /// Throws Error: busy, limit, permission_denied, corrupt, version_mismatch, not_found.
+    PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<const TopicFiles> topic, std::uint32_t partition,
+                      bool exclusive);
+    PartitionProducer(const PartitionProducer&) = delete;
+    PartitionProducer& operator=(const PartitionProducer&) = delete;
+    ~PartitionProducer();
+
+    [[nodiscard]] partition_log::Published publish(const partition_log::RecordParts& parts) noexcept {
+        if (shared_) return after(shared_->publish(parts));
+        return after(exclusive_->publish(parts));
+    }
+    [[nodiscard]] partition_log::Published publish_placed(const partition_log::RecordParts& parts,
+                                                          std::optional<std::uint64_t> location) noexcept {
+        if (shared_) return after(shared_->publish_placed(parts, location));
+        return after(exclusive_->publish_placed(parts, location));
+    }
+    struct BatchPublished {
+        Status status = Status::ok;
+        std::size_t count = 0;
+    };
+    [[nodiscard]] BatchPublished publish_batch(std::span<const partition_log::RecordParts> parts,
+                                               std::span<std::uint64_t> offsets) noexcept;
+
+    [[nodiscard]] partition_log::BodyWriter<Memory>& bodies() noexcept {
+        return shared_ ? shared_->bodies() : exclusive_->bodies();
+    }
+    [[nodiscard]] const Log& log() const noexcept { return log_; }
+    [[nodiscard]] bool deleted() const noexcept { return !doorbell_.quiet() && doorbell_.deleted(); }
+
+    /// Drops gates whose holders are proven dead; for a producer that is held up. Returns how many.
+    std::uint64_t reap_gates() noexcept;
+    [[nodiscard]] std::optional<GateDescription> lowest_gate() const;
+
+private:
+    [[nodiscard]] partition_log::Published after(partition_log::Published published) noexcept {
+        notify();
+        return published;
+    }
+    /// What is owed to others after a commit: nearly always one load.
+    void notify() noexcept {
+        if (full_fence_) Memory::fence(std::memory_order_seq_cst);  // the kernel refuses the asymmetric barrier
+        if (!doorbell_.quiet()) [[unlikely]] answer_doorbell();
+    }
+    void answer_doorbell() noexcept;
+    void attach(bool exclusive);
+
+    std::shared_ptr<Broker::Impl> broker_;
+    std::shared_ptr<const TopicFiles> topic_;
+    std::uint32_t partition_;
+    std::uint64_t owner_;
+    platform::Mapping mapping_;
+    Log log_;
+    partition_log::Doorbell<Memory> doorbell_;
+    bool full_fence_ = false;
+    std::uint32_t slot_ = 0;
+    std::optional<Shared> shared_;
+    std::optional<Exclusive> exclusive_;
+};
+
+}  // namespace ringmain

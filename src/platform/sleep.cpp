@@ -1,0 +1,42 @@
+// Waiting for another process without a wake-up.
+#include "platform/sleep.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
+#include "platform/clock.hpp"
+
+namespace ringmain::platform {
+
+namespace {
+
+std::int64_t deadline_after(std::chrono::nanoseconds timeout) noexcept {
+    const std::int64_t now = monotonic_ns();
+    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+    return timeout.count() > kNever - now ? kNever : now + std::max<std::int64_t>(timeout.count(), 0);
+}
+
+}  // namespace
+
+PatientSleep::PatientSleep(std::chrono::nanoseconds timeout) noexcept : deadline_ns_(deadline_after(timeout)) {}
+
+bool PatientSleep::again() noexcept {
+    const std::int64_t left = deadline_ns_ - monotonic_ns();
+    if (left <= 0) return false;
+    if (rounds_++ < kSpins) {
+        for (int i = 0; i < 16; ++i) cpu_relax();
+        return true;
+    }
+    const std::int64_t nap = std::min<std::int64_t>(kSleepMaxNs, std::int64_t{10'000} * (rounds_ - kSpins));
+    sleep_ns(std::min(nap, left));
+    return true;
+}
+
+void sleep_ns(std::int64_t duration_ns) noexcept {
+    if (duration_ns <= 0) return;
+    const timespec duration{static_cast<std::time_t>(duration_ns / 1'000'000'000), static_cast<long>(duration_ns % 1'000'000'000)};
+    nanosleep(&duration, nullptr);
+}
+
+}  // namespace ringmain::platform

@@ -1,0 +1,203 @@
+// Publishing single records and batches: choosing the partition, attaching to it, waiting for room.
+#include "producer_impl.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "platform/clock.hpp"
+#include "record_encoding.hpp"
+#include "ringmain/partitioner.hpp"
+
+namespace ringmain {
+
+namespace {
+
+std::uint64_t largest_record(const layout::PartitionGeometry& geometry) noexcept {
+    return PartitionProducer::Log(nullptr, geometry, nullptr).record_bytes_max();
+}
+
+}  // namespace
+
+Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const ProducerOptions& options)
+    : broker_(std::move(broker)), topic_(broker_->open_topic(topic)), options_(options) {
+    const layout::PartitionGeometry geometry = geometry_for(topic_->options());
+    record_bytes_max_ = largest_record(geometry);
+    batch_records_max_ = geometry.batch_records_max;
+    producers_.resize(topic_->options().partitions);
+    if (topic_->options().partitions == 1) attach(0);  // one partition: what is wrong is said now
+}
+
+PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
+    if (broker_->fork_guard().forked()) {
+        throw Error(ErrorCode::forked, topic_->name(), "the producer was inherited through fork(); open one of your own");
+    }
+    if (partition >= producers_.size()) {
+        throw Error(ErrorCode::invalid_argument, "topic '" + topic_->name() + "'",
+                    "partition " + std::to_string(partition) + " is outside 0.." + std::to_string(producers_.size() - 1));
+    }
+    if (topic_->deleted()) throw Error(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
+    if (!producers_[partition]) {
+        producers_[partition] = std::make_unique<PartitionProducer>(broker_, topic_, partition, options_.exclusive);
+    }
+    return *producers_[partition];
+}
+
+Status Producer::Impl::entry_status() const noexcept {
+    return broker_->fork_guard().forked() ? Status::forked : Status::ok;
+}
+
+PartitionProducer* Producer::Impl::attached(std::uint32_t partition, Status& status) noexcept {
+    if (PartitionProducer* producer = producers_[partition].get()) {
+        if (!producer->deleted()) return producer;
+        status = Status::topic_deleted;
+        return nullptr;
+    }
+    try {
+        return &attach(partition);
+    } catch (const Error& error) {
+        status = error.code() == ErrorCode::topic_deleted ? Status::topic_deleted : Status::cannot_attach;
+    } catch (...) {
+        status = Status::cannot_attach;
+    }
+    return nullptr;
+}
+
+std::optional<std::uint32_t> Producer::Impl::choose_partition(const ProducerRecord& record, std::uint32_t null_key) const noexcept {
+    const auto count = static_cast<std::uint32_t>(producers_.size());
+    if (record.partition) {
+        if (*record.partition >= count) return std::nullopt;
+        return *record.partition;
+    }
+    if (count == 1) return 0;
+    return record.key ? partition_for_key(*record.key, count) : null_key;
+}
+
+std::uint32_t Producer::Impl::next_round_robin() noexcept {
+    const std::uint32_t chosen = round_robin_;
+    round_robin_ = chosen + 1 < producers_.size() ? chosen + 1 : 0;
+    return chosen;
+}
+
+std::int64_t Producer::Impl::timestamp_of(const ProducerRecord& record) const noexcept {
+    if (record.timestamp_ns) return *record.timestamp_ns;
+    return options_.clock == ProducerClock::coarse ? platform::realtime_coarse_ns() : platform::realtime_ns();
+}
+
+Status Producer::Impl::encode(const ProducerRecord& record, std::vector<std::byte>& headers,
+                              partition_log::RecordParts& parts) const noexcept {
+    std::uint64_t headers_bytes = 0;
+    if (!record.headers.empty()) {
+        const auto bytes = encoded_headers_bytes(record.headers);
+        if (!bytes) return Status::invalid;
+        if (*bytes > record_bytes_max_) return Status::too_large;
+        headers_bytes = *bytes;
+        headers.resize(headers_bytes);
+        encode_headers(record.headers, headers.data());
+    }
+    return take_apart(record, headers.data(), headers_bytes, record_bytes_max_, parts);
+}
+
+PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) noexcept {
+    const UseScope scope(use_);
+    if (!scope.entered()) return {Status::misuse};
+    if (const Status status = entry_status(); status != Status::ok) return {status};
+    const bool spread = !record.key && !record.partition && producers_.size() > 1;
+    const auto partition = choose_partition(record, spread ? next_round_robin() : 0);
+    if (!partition) return {Status::invalid};
+    Status status = Status::ok;
+    PartitionProducer* producer = attached(*partition, status);
+    if (producer == nullptr) return {status, *partition};
+    partition_log::RecordParts parts;
+    if (status = encode(record, headers_, parts); status != Status::ok) return {status, *partition};
+    parts.timestamp_ns = timestamp_of(record);
+    const partition_log::Published published = persist(*producer, wait, [&] { return producer->publish(parts); });
+    return {published.status, *partition, published.offset};
+}
+
+Status Producer::Impl::choose_partitions(std::span<const ProducerRecord> records) noexcept {
+    batch_.partitions.resize(records.size());
+    std::optional<std::uint32_t> null_key;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (!records[i].key && !records[i].partition && !null_key) null_key = next_round_robin();
+        const auto partition = choose_partition(records[i], null_key.value_or(0));
+        if (!partition) return Status::invalid;
+        batch_.partitions[i] = *partition;
+    }
+    return Status::ok;
+}
+
+Status Producer::Impl::encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept {
+    batch_.indices.clear();
+    batch_.parts.clear();
+    std::uint64_t headers_bytes = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (batch_.partitions[i] != partition) continue;
+        batch_.indices.push_back(i);
+        batch_.partitions[i] = kTaken;
+        const auto bytes = encoded_headers_bytes(records[i].headers);
+        if (!bytes) return Status::invalid;
+        if (*bytes > record_bytes_max_) return Status::too_large;
+        headers_bytes += *bytes;
+    }
+    batch_.headers.resize(headers_bytes);
+    std::byte* to = batch_.headers.data();
+    for (const std::size_t index : batch_.indices) {
+        std::byte* const end = encode_headers(records[index].headers, to);
+        partition_log::RecordParts parts;
+        const Status status = take_apart(records[index], to, static_cast<std::uint64_t>(end - to), record_bytes_max_, parts);
+        if (status != Status::ok) return status;
+        parts.timestamp_ns = timestamp_of(records[index]);
+        batch_.parts.push_back(parts);
+        to = end;
+    }
+    return Status::ok;
+}
+
+BatchResult Producer::Impl::publish_share(std::span<const ProducerRecord> records, std::size_t first,
+                                          std::span<PublishResult> results, Wait wait) noexcept {
+    const std::uint32_t partition = batch_.partitions[first];
+    Status status = encode_share(records, partition);
+    PartitionProducer* producer = status == Status::ok ? attached(partition, status) : nullptr;
+    std::size_t done = 0;
+    batch_.offsets.resize(batch_.indices.size());
+    if (producer != nullptr) {
+        const auto rest = [&] {
+            const auto published = producer->publish_batch(std::span(batch_.parts).subspan(done), std::span(batch_.offsets).subspan(done));
+            done += published.count;
+            return published;
+        };
+        status = persist(*producer, wait, rest).status;
+    }
+    if (!results.empty()) {
+        for (std::size_t i = 0; i < batch_.indices.size(); ++i) {
+            results[batch_.indices[i]] = i < done ? PublishResult{Status::ok, partition, batch_.offsets[i]}
+                                                  : PublishResult{status, partition, 0};
+        }
+    }
+    return {status, done};
+}
+
+BatchResult Producer::Impl::publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results,
+                                          Wait wait) noexcept {
+    const UseScope scope(use_);
+    BatchResult total{scope.entered() ? entry_status() : Status::misuse, 0};
+    if (!results.empty() && results.size() != records.size()) total.status = Status::invalid;
+    if (total.status == Status::ok) total.status = choose_partitions(records);
+    if (total.status != Status::ok) {
+        std::fill(results.begin(), results.end(), PublishResult{total.status});
+        return total;
+    }
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (batch_.partitions[i] == kTaken) continue;
+        if (total.status != Status::ok) {
+            if (!results.empty()) results[i] = {total.status, batch_.partitions[i], 0};
+            continue;
+        }
+        const BatchResult share = publish_share(records, i, results, wait);
+        total.status = share.status;
+        total.published += share.published;
+    }
+    return total;
+}
+
+}  // namespace ringmain

@@ -1,0 +1,123 @@
+// What a producer is made of: the topic, its attached partitions, and scratch memory that is kept between calls.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "broker_impl.hpp"
+#include "partition_log/record_parts.hpp"
+#include "partition_producer.hpp"
+#include "platform/sleep.hpp"
+#include "ringmain/producer.hpp"
+#include "use_guard.hpp"
+
+namespace ringmain {
+
+/// Whether a call may wait for room on a `block` topic.
+enum class Wait : bool { no, yes };
+
+class Producer::Impl {
+public:
+    Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const ProducerOptions& options);
+
+    PublishResult publish(const ProducerRecord& record, Wait wait) noexcept;
+    BatchResult publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results, Wait wait) noexcept;
+
+    /// What a Loan shows of the one loan that this producer may have out.
+    struct Lent {
+        Status status = Status::invalid;
+        std::span<std::byte> value;
+        std::uint32_t partition = 0;
+    };
+    Lent lend(std::size_t value_bytes, const ProducerRecord& record) noexcept;
+    PublishResult publish_lent(Wait wait) noexcept;
+    void take_back() noexcept;
+
+    /// Throws Error as PartitionProducer; topic_deleted, forked, invalid_argument.
+    PartitionProducer& attach(std::uint32_t partition);
+
+    [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
+    [[nodiscard]] std::uint64_t record_bytes_max() const noexcept { return record_bytes_max_; }
+    [[nodiscard]] std::uint64_t batch_records_max() const noexcept { return batch_records_max_; }
+
+private:
+    /// The one outstanding loan. A value that fits a cell is kept in `small_value` and copied at publish.
+    struct LoanState {
+        bool outstanding = false;
+        PartitionProducer* producer = nullptr;
+        std::uint32_t partition = 0;
+        std::optional<std::uint64_t> location;
+        partition_log::RecordParts parts;
+        std::optional<std::int64_t> timestamp_ns;
+        std::vector<std::byte> small_value;
+        std::vector<std::byte> key_and_headers;
+    };
+
+    [[nodiscard]] Status entry_status() const noexcept;
+    /// The partition's producer, attached if need be, or why it cannot be.
+    [[nodiscard]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept;
+    [[nodiscard]] std::optional<std::uint32_t> choose_partition(const ProducerRecord& record, std::uint32_t null_key) const noexcept;
+    std::uint32_t next_round_robin() noexcept;
+    [[nodiscard]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept;
+    [[nodiscard]] Status encode(const ProducerRecord& record, std::vector<std::byte>& headers,
+                                partition_log::RecordParts& parts) const noexcept;
+    template <class Attempt>
+    auto persist(PartitionProducer& producer, Wait wait, const Attempt& attempt) const noexcept;
+
+    [[nodiscard]] Status lend_memory(std::size_t value_bytes) noexcept;
+    [[nodiscard]] Status choose_partitions(std::span<const ProducerRecord> records) noexcept;
+    /// Publishes all records of the batch that go to the partition of record `first`. Returns its status and count.
+    [[nodiscard]] BatchResult publish_share(std::span<const ProducerRecord> records, std::size_t first,
+                                            std::span<PublishResult> results, Wait wait) noexcept;
+    [[nodiscard]] Status encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept;
+
+    static constexpr std::uint32_t kTaken = ~std::uint32_t{0};  // in batch_.partitions: published already
+
+    /// Scratch of a batch, kept so that a warm producer does not allocate.
+    struct BatchScratch {
+        std::vector<std::uint32_t> partitions;              // of each record
+        std::vector<std::size_t> indices;                   // the records of one share
+        std::vector<partition_log::RecordParts> parts;
+        std::vector<std::uint64_t> offsets;
+        std::vector<std::byte> headers;
+    };
+
+    std::shared_ptr<Broker::Impl> broker_;
+    std::shared_ptr<const TopicFiles> topic_;
+    ProducerOptions options_;
+    std::uint64_t record_bytes_max_;
+    std::uint64_t batch_records_max_;
+    std::vector<std::unique_ptr<PartitionProducer>> producers_;  // by partition
+    std::uint32_t round_robin_ = 0;
+    UseFlag use_;
+    LoanState loan_;
+    std::vector<std::byte> headers_;
+    BatchScratch batch_;
+};
+
+/// Repeats `attempt` while it answers would_block and the time is not up; gates of the dead are dropped on the way.
+template <class Attempt>
+auto Producer::Impl::persist(PartitionProducer& producer, Wait wait, const Attempt& attempt) const noexcept {
+    auto result = attempt();
+    if (result.status != Status::would_block) [[likely]] return result;
+    if (wait == Wait::no) {
+        if (producer.reap_gates() != 0) result = attempt();
+        return result;
+    }
+    platform::PatientSleep sleep(options_.timeout);
+    while (result.status == Status::would_block && sleep.again()) {
+        if (sleep.is_long()) producer.reap_gates();
+        if (producer.deleted()) {
+            result.status = Status::topic_deleted;
+            return result;
+        }
+        result = attempt();
+    }
+    return result;
+}
+
+}  // namespace ringmain

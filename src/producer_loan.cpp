@@ -1,0 +1,89 @@
+// Loans: memory for a value that the caller fills before any ticket is taken.
+#include <cstring>
+
+#include "producer_impl.hpp"
+#include "record_encoding.hpp"
+
+namespace ringmain {
+
+namespace {
+
+Producer::Impl::Lent refused(Status status) noexcept { return {status, {}, 0}; }
+
+}  // namespace
+
+Producer::Impl::Lent Producer::Impl::lend(std::size_t value_bytes, const ProducerRecord& record) noexcept {
+    const UseScope scope(use_);
+    if (!scope.entered()) return refused(Status::misuse);
+    if (const Status status = entry_status(); status != Status::ok) return refused(status);
+    if (loan_.outstanding) return refused(Status::loan_outstanding);
+    const bool spread = !record.key && !record.partition && producers_.size() > 1;
+    const auto partition = choose_partition(record, spread ? next_round_robin() : 0);
+    if (!partition) return refused(Status::invalid);
+    Status status = Status::ok;
+    loan_.producer = attached(*partition, status);
+    if (loan_.producer == nullptr) return refused(status);
+    ProducerRecord without_value = record;
+    without_value.value = Bytes{};
+    partition_log::RecordParts parts;
+    if (status = encode(without_value, headers_, parts); status != Status::ok) return refused(status);
+    if (value_bytes > record_bytes_max_ || parts.length() + value_bytes > record_bytes_max_) return refused(Status::too_large);
+    parts.value_bytes = static_cast<std::uint32_t>(value_bytes);
+    loan_.partition = *partition;
+    loan_.timestamp_ns = record.timestamp_ns;
+    loan_.parts = parts;
+    if (status = lend_memory(value_bytes); status != Status::ok) return refused(status);
+    loan_.outstanding = true;
+    auto* const value = loan_.location ? loan_.producer->log().payload + *loan_.location : loan_.small_value.data();
+    return {Status::ok, {value, value_bytes}, loan_.partition};
+}
+
+Status Producer::Impl::lend_memory(std::size_t value_bytes) noexcept {
+    auto& bodies = loan_.producer->bodies();
+    partition_log::RecordParts& parts = loan_.parts;
+    loan_.location.reset();
+    if (!bodies.fits_inline(parts.length())) {
+        const partition_log::Reserved reserved = bodies.reserve(parts.length());
+        if (reserved.status != Status::ok) return reserved.status;
+        partition_log::write_tail<platform::HostMemory>(loan_.producer->log().payload + reserved.location + value_bytes, parts);
+        bodies.pin();
+        loan_.location = reserved.location;
+        return Status::ok;
+    }
+    // small: key and headers must outlive the caller's views, and the other calls that use headers_
+    loan_.small_value.assign(value_bytes + 1, std::byte{0});
+    loan_.key_and_headers.resize(std::size_t{parts.key_bytes} + parts.headers_bytes + 1);
+    std::byte* const kept = loan_.key_and_headers.data();
+    if (parts.key_bytes != 0) std::memcpy(kept, parts.key, parts.key_bytes);
+    if (parts.headers_bytes != 0) std::memcpy(kept + parts.key_bytes, parts.headers, parts.headers_bytes);
+    parts.value = loan_.small_value.data();
+    parts.key = kept;
+    parts.headers = kept + parts.key_bytes;
+    return Status::ok;
+}
+
+PublishResult Producer::Impl::publish_lent(Wait wait) noexcept {
+    const UseScope scope(use_);
+    if (!scope.entered()) return {Status::misuse};
+    if (const Status status = entry_status(); status != Status::ok) return {status};
+    if (!loan_.outstanding) return {Status::invalid};
+    PartitionProducer& producer = *loan_.producer;
+    if (producer.deleted()) return {Status::topic_deleted, loan_.partition};
+    loan_.parts.timestamp_ns = timestamp_of({.value = {}, .key = {}, .headers = {}, .partition = {}, .timestamp_ns = loan_.timestamp_ns});
+    const partition_log::Published published =
+        persist(producer, wait, [&] { return producer.publish_placed(loan_.parts, loan_.location); });
+    if (published.status == Status::ok) {
+        loan_.outstanding = false;
+        producer.bodies().unpin();
+    }
+    return {published.status, loan_.partition, published.offset};
+}
+
+void Producer::Impl::take_back() noexcept {
+    if (!loan_.outstanding || broker_->fork_guard().forked()) return;
+    loan_.outstanding = false;
+    loan_.producer->bodies().unpin();
+    if (loan_.location) loan_.producer->bodies().give_back(*loan_.location, loan_.parts.length());
+}
+
+}  // namespace ringmain
