@@ -1,0 +1,193 @@
+// Alternating rounds, paired ratios, and what is written about them.
+#include "bench/common/contest.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <utility>
+
+#include "bench/common/process.hpp"
+#include "bench/common/statistics.hpp"
+#include "bench/common/ticks.hpp"
+
+namespace ringmain::bench {
+namespace {
+
+nlohmann::json summary_json(const std::vector<double>& values) {
+    const Summary summary = summarize(values);
+    return {{"median", summary.median}, {"min", summary.min}, {"max", summary.max}};
+}
+
+std::string short_number(double value) {
+    if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
+    if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
+    if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
+    return fmt::format("{:.4g}", value);
+}
+
+void print_table(const nlohmann::json& result) {
+    fmt::print("\n{}\n", result["question"].get<std::string>());
+    for (const auto& m : result["measurements"]) {
+        fmt::print("  {:<34} {:>12} {:<10} [{} .. {}]\n", m["name"].get<std::string>(), short_number(m["median"]),
+                   m["unit"].get<std::string>(), short_number(m["min"]), short_number(m["max"]));
+    }
+    for (const auto& r : result["ratios"]) {
+        const std::string wanted = r.contains("wanted")
+                                       ? fmt::format("wanted {} {:g}: {}", r["relation"].get<std::string>(),
+                                                     r["wanted"].get<double>(), r["verdict"].get<std::string>())
+                                       : std::string();
+        fmt::print("  {:<48} {:>8.3f}  [{:.3f} .. {:.3f}]  {}\n", r["name"].get<std::string>(), r["median"].get<double>(),
+                   r["min"].get<double>(), r["max"].get<double>(), wanted);
+    }
+    for (const auto& s : result["skipped"]) {
+        fmt::print("  {:<34} skipped: {}\n", s["name"].get<std::string>(), s["reason"].get<std::string>());
+    }
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+Contest::Contest(std::string program, std::string question, ContestOptions options)
+    : program_(std::move(program)), question_(std::move(question)), options_(std::move(options)) {}
+
+void Contest::add(Contestant contestant) {
+    if (contestant.name.find(options_.only) == std::string::npos) return;
+    series_.push_back({std::move(contestant), {}, {}, {}});
+}
+
+const Contest::Series* Contest::find(const std::string& name) const {
+    for (const Series& series : series_) {
+        if (series.contestant.name == name && series.skipped.empty()) return &series;
+    }
+    return nullptr;
+}
+
+void Contest::run_round(Series& series) {
+    if (!series.skipped.empty()) return;
+    try {
+        const Sample sample = series.contestant.round();
+        series.values.push_back(sample.value);
+        for (const auto& [name, value] : sample.extras) series.extras[name].push_back(value);
+    } catch (const Skipped& reason) {
+        series.skipped = reason.what();
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw std::runtime_error(series.contestant.name + ": " + error.what());
+    }
+}
+
+int Contest::run() {
+    for (unsigned round = 0; round < options_.rounds; ++round) {
+        // Every other round backwards, so that nobody always follows the same neighbour or pays for a drifting clock.
+        for (std::size_t i = 0; i < series_.size(); ++i) {
+            run_round(series_[round % 2 == 0 ? i : series_.size() - 1 - i]);
+        }
+    }
+    const nlohmann::json result = to_json();
+    print_table(result);
+    if (options_.json_path.empty()) return 0;
+    std::ofstream file(options_.json_path);
+    file << result.dump(2) << '\n';
+    file.close();
+    if (!file) throw std::runtime_error("cannot write " + options_.json_path);
+    return 0;
+}
+
+nlohmann::json Contest::measurement_json(const Series& series) const {
+    nlohmann::json json = summary_json(series.values);
+    json["name"] = series.contestant.name;
+    json["unit"] = series.contestant.unit;
+    json["what"] = series.contestant.what;
+    json["rounds"] = series.values;
+    for (const auto& [name, values] : series.extras) json["extras"][name] = summary_json(values);
+    return json;
+}
+
+nlohmann::json Contest::ratio_json(const Ratio& ratio) const {
+    const Series* numerator = find(ratio.numerator);
+    const Series* denominator = ratio.denominator.empty() ? nullptr : find(ratio.denominator);
+    if (numerator == nullptr || (denominator == nullptr && !ratio.denominator.empty())) return {};
+    std::vector<double> values = numerator->values;  // round by round: what disturbs one of a pair disturbs both
+    if (denominator != nullptr) {
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] /= denominator->values[i];
+    }
+    nlohmann::json json = summary_json(values);
+    json["name"] = ratio.name;
+    json["numerator"] = ratio.numerator;
+    if (denominator != nullptr) json["denominator"] = ratio.denominator;
+    if (ratio.wanted) {
+        const bool at_least = ratio.wanted->relation == Relation::at_least;
+        const double median = json["median"];
+        json["relation"] = at_least ? ">=" : "<=";
+        json["wanted"] = ratio.wanted->value;
+        json["verdict"] = (at_least ? median >= ratio.wanted->value : median <= ratio.wanted->value) ? "pass" : "short";
+    }
+    return json;
+}
+
+nlohmann::json Contest::to_json() const {
+    nlohmann::json json;
+    json["program"] = program_;
+    json["question"] = question_;
+    json["rounds"] = options_.rounds;
+    json["scale"] = options_.scale;
+    json["pinned"] = options_.cpus.front() >= 0;
+    json["measurements"] = nlohmann::json::array();
+    json["ratios"] = nlohmann::json::array();
+    json["skipped"] = nlohmann::json::array();
+    for (const Series& series : series_) {
+        if (series.skipped.empty()) {
+            json["measurements"].push_back(measurement_json(series));
+        } else {
+            json["skipped"].push_back({{"name", series.contestant.name}, {"reason", series.skipped}});
+        }
+    }
+    for (const Ratio& ratio : ratios_) {
+        nlohmann::json one = ratio_json(ratio);
+        if (!one.is_null()) json["ratios"].push_back(std::move(one));
+    }
+    return json;
+}
+
+int contest_main(int argc, char** argv, const std::string& program, const std::string& question,
+                 const std::function<void(Contest&)>& build) {
+    ContestOptions options;
+    bool quick = false;
+    CLI::App app{question};
+    app.add_option("--rounds", options.rounds, "rounds of each contestant")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--scale", options.scale, "multiplies the work of a round")->check(CLI::PositiveNumber)->capture_default_str();
+    app.add_option("--cpus", options.cpus, "logical processors to pin to, in the order of use (default: as allowed)")->delimiter(',');
+    app.add_option("--only", options.only, "only contestants whose name contains this");
+    app.add_option("--json", options.json_path, "write the results to this file");
+    app.add_flag("--quick", quick, "one short round: shows that it works, measures nothing");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (quick) {
+        options.rounds = 1;
+        options.scale = 0.02;
+    }
+    if (options.cpus.empty()) options.cpus = usable_cpus();
+    if (options.cpus.size() < 2) {
+        fmt::print(stderr, "{}: only one processor: nothing is pinned, the figures say little\n", program);
+        options.cpus = {-1, -1};
+    }
+    try {
+        tick_ns();  // before any fork, so that all children use the same scale
+        Contest contest(program, question, options);
+        build(contest);
+        return contest.run();
+    } catch (const Interrupted& stop) {
+        return 128 + stop.signal();
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "{}: {}\n", program, error.what());
+        return 1;
+    }
+}
+
+}  // namespace ringmain::bench
