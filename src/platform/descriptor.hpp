@@ -1,0 +1,37 @@
+// A file descriptor that closes itself.
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+namespace ringmain::platform {
+
+/// Owns a descriptor; move-only. -1 is none.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int fd) noexcept : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        if (this != &other) {
+            reset();
+            fd_ = std::exchange(other.fd_, -1);
+        }
+        return *this;
+    }
+    ~Descriptor() { reset(); }
+
+    [[nodiscard]] int get() const noexcept { return fd_; }
+    [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+    void reset() noexcept;
+    explicit operator bool() const noexcept { return fd_ >= 0; }
+
+private:
+    int fd_ = -1;
+};
+
+/// open(2) with O_CLOEXEC and O_NONBLOCK (a FIFO in the place of a file must not hang anybody), retried when a signal
+/// interrupts it. Throws Error as system_failure says.
+[[nodiscard]] Descriptor open_file(const std::filesystem::path& path, int flags);
+
+}  // namespace ringmain::platform

@@ -1,0 +1,44 @@
+// Files and their mapping into memory; the one place that uses Boost.Interprocess.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "platform/access.hpp"
+
+namespace ringmain::platform {
+
+/// What tells whether a path still names the file that was opened.
+struct FileIdentity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    friend bool operator==(FileIdentity, FileIdentity) = default;
+};
+
+/// A whole file, mapped shared. The descriptor is closed after mapping; move-only.
+class Mapping {
+public:
+    Mapping() noexcept;
+    /// Maps the file at `path` as it is now; its size is taken from the descriptor that is mapped.
+    /// Throws Error: not_found, permission_denied (path, owner, mode), corrupt (shorter than `bytes_min`), io.
+    Mapping(const std::filesystem::path& path, Access access, std::uint64_t bytes_min);
+    Mapping(Mapping&&) noexcept;
+    Mapping& operator=(Mapping&&) noexcept;
+    ~Mapping();
+
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
+    explicit operator bool() const noexcept { return data_ != nullptr; }
+
+private:
+    struct Region;
+    std::unique_ptr<Region> region_;
+    std::byte* data_ = nullptr;
+    std::uint64_t size_ = 0;
+    FileIdentity identity_;
+};
+
+}  // namespace ringmain::platform
