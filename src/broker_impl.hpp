@@ -1,6 +1,7 @@
 // What producers, consumers and keepers share of an open broker directory.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -29,20 +30,31 @@ public:
     layout::ClientId client();
     [[nodiscard]] const client_table::ClientTable& clients() const noexcept { return clients_; }
 
-    TopicDescription create_topic(std::string_view name, const TopicOptions& options);
-    TopicDescription ensure_topic(std::string_view name, const TopicOptions& options);
+    /// Returns false if the name is taken. Other failures as Broker::create_topic.
+    bool try_create_topic(std::string_view name, const TopicOptions& options);
     void delete_topic(std::string_view name);
     [[nodiscard]] std::vector<std::string> list_topics() const;
 
-    /// Removes or restores what killed creations and deletions left (their maker is proven dead). Any process may, at any
-    /// time. Returns how many directories were dealt with.
+    /// Removes what killed creations and deletions left (their maker is proven dead), and moves deleted topics that still have
+    /// a name out of the way. Any process may, at any time. Returns how many directories and files were dealt with.
     std::uint64_t sweep_leftovers();
 
+    /// Throws Error forked in a child that inherited this object.
+    void check_not_forked() const;
+
 private:
+    [[nodiscard]] std::filesystem::path topic_path(std::string_view name) const;
+    /// A name under `parent` that says who is at work, so that others can tell when it is a leftover.
+    [[nodiscard]] std::filesystem::path work_path(const std::filesystem::path& parent);
+    [[nodiscard]] bool name_is_free(std::string_view name);
+    std::uint64_t sweep_work(const std::filesystem::path& parent);
+    std::uint64_t sweep_dead_names();
+
     std::filesystem::path directory_;
     platform::ForkGuard fork_guard_;
-    mutable std::mutex mutex_;
+    std::mutex mutex_;  // guards attaching
     client_table::ClientTable clients_;
+    std::atomic<std::uint64_t> work_counter_{0};
 };
 
 }  // namespace ringmain

@@ -1,0 +1,87 @@
+// The public Broker: one directory, open in this process.
+#include "ringmain/broker.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "broker_impl.hpp"
+#include "cell_dump.hpp"
+#include "topic_description.hpp"
+#include "topic_verification.hpp"
+
+namespace ringmain {
+
+namespace {
+
+// A topic that is deleted and created by others all the time ends this; each round takes them milliseconds.
+constexpr int kEnsureAttempts = 1000;
+
+// Deleted before or while it was looked at.
+bool is_gone(const Error& error) noexcept {
+    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
+}
+
+// To somebody who holds no handle, a topic that is deleted meanwhile has never been there.
+template <class Look>
+auto look_at(std::string_view topic, const Look& look) {
+    try {
+        return look();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::topic_deleted) throw;
+        throw Error(ErrorCode::not_found, std::string(topic), error.what());
+    }
+}
+
+[[noreturn]] void already_exists(std::string_view name, const std::filesystem::path& directory) {
+    throw Error(ErrorCode::already_exists, std::string(name),
+                "topic '" + std::string(name) + "' exists already in '" + directory.string() + "'");
+}
+
+}  // namespace
+
+std::filesystem::path default_broker_directory() {
+    const char* const configured = std::getenv("RINGMAIN_DIR");
+    return configured != nullptr && *configured != '\0' ? configured : "/dev/shm/ringmain";
+}
+
+Broker::Broker(std::filesystem::path directory, Mode mode) : impl_(std::make_shared<Impl>(std::move(directory), mode)) {}
+
+const std::filesystem::path& Broker::directory() const noexcept { return impl_->directory(); }
+
+TopicDescription Broker::create_topic(std::string_view name, const TopicOptions& options) {
+    if (!impl_->try_create_topic(name, options)) already_exists(name, directory());
+    return describe_topic(name);
+}
+
+TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions& options) {
+    for (int attempt = 0; attempt < kEnsureAttempts; ++attempt) {
+        try {
+            TopicDescription found = describe_topic(name);
+            check_same_options(name, found.options, options);
+            return found;
+        } catch (const Error& error) {
+            if (!is_gone(error)) throw;
+        }
+        (void)impl_->try_create_topic(name, options);  // false: somebody was faster
+    }
+    throw Error(ErrorCode::not_ready, std::string(name), "topic '" + std::string(name) + "' is deleted again and again");
+}
+
+void Broker::delete_topic(std::string_view name) { impl_->delete_topic(name); }
+
+std::vector<std::string> Broker::list_topics() const { return impl_->list_topics(); }
+
+TopicDescription Broker::describe_topic(std::string_view name) const {
+    return look_at(name, [&] { return ringmain::describe_topic(*impl_->open_topic(name), impl_->clients()); });
+}
+
+VerifyReport Broker::verify(std::string_view topic) const {
+    impl_->check_not_forked();
+    return verify_topics(*impl_, topic);
+}
+
+CellDump Broker::dump(std::string_view topic, std::uint32_t partition, std::uint64_t offset) const {
+    return look_at(topic, [&] { return dump_cell(*impl_->open_topic(topic), partition, offset); });
+}
+
+}  // namespace ringmain

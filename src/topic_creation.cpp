@@ -1,0 +1,106 @@
+// Building a topic's files where nobody sees them.
+#include "topic_creation.hpp"
+
+#include <string>
+
+#include "file_stamp.hpp"
+#include "layout/partition.hpp"
+#include "layout/topic.hpp"
+#include "platform/files.hpp"
+#include "platform/random.hpp"
+#include "ringmain/error.hpp"
+#include "topic_files.hpp"
+#include "topic_meta.hpp"
+#include "topic_paths.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using platform::Mapping;
+using Control = layout::PartitionControl<platform::HostMemory>;
+
+std::uint64_t page_up(std::uint64_t bytes) noexcept {
+    return (bytes + layout::kPageBytes - 1) & ~std::uint64_t{layout::kPageBytes - 1};
+}
+
+[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
+    const auto free = platform::free_bytes(directory.parent_path());
+    throw Error(ErrorCode::no_space, directory.parent_path().string(),
+                "no space for topic '" + std::string(name) + "' in '" + directory.parent_path().parent_path().string() +
+                    "': " + std::to_string(needed) + " bytes needed, " +
+                    (free ? std::to_string(*free) : std::string("an unknown number")) + " free");
+}
+
+// The free bytes may be gone a moment later: this only saves the work. The allocation decides.
+void check_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
+    const auto free = platform::free_bytes(directory.parent_path());
+    if (free && *free < needed) no_space(directory, name, needed);
+}
+
+void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options, const TopicId& id) {
+    const Mapping file = platform::create_file(path, layout::kTopicFileBytes, kOwnerFileMode);
+    write_stamp(file, layout::FileKind::topic, id);
+    write_topic_meta(file, name, options);
+    mark_ready(file);
+    platform::sync_path(path);
+}
+
+void build_readers(const std::filesystem::path& path, std::uint32_t partitions, const TopicId& id) {
+    const Mapping file = platform::create_file(path, readers_file_bytes(partitions), kSharedFileMode);
+    write_stamp(file, layout::FileKind::readers, id);  // the rest is right as zeros: no sleeper, no gate
+    mark_ready(file);
+    platform::sync_path(path);
+}
+
+void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id) {
+    const Mapping file = platform::create_file(path, partition_file_bytes(geometry), kOwnerFileMode);
+    write_stamp(file, layout::FileKind::partition, id);
+    *reinterpret_cast<layout::PartitionGeometry*>(file.data() + sizeof(layout::FileHeader)) = geometry;
+    auto& control = *reinterpret_cast<Control*>(file.data() + layout::kControlAt);
+    // relaxed: nobody sees the file yet. Zeros are right elsewhere: unused cells, free extents, no producer, no lease.
+    control.log_end.store(geometry.first_offset, std::memory_order_relaxed);
+    control.log_start.store(geometry.first_offset, std::memory_order_relaxed);
+    control.gate_floor.store(geometry.first_offset, std::memory_order_relaxed);
+    mark_ready(file);
+    platform::sync_path(path);
+}
+
+void build_files(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
+    const TopicId id = platform::random_id();
+    build_meta(meta_path(directory), name, options, id);
+    build_readers(readers_path(directory), options.partitions, id);
+    layout::PartitionGeometry geometry = geometry_for(options);
+    for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
+        geometry.partition = partition;
+        build_partition(partition_path(directory, partition), geometry, id);
+    }
+    platform::sync_path(directory);
+}
+
+}  // namespace
+
+std::uint64_t topic_bytes(const TopicOptions& options) {
+    return layout::kTopicFileBytes + page_up(readers_file_bytes(options.partitions)) +
+           options.partitions * partition_file_bytes(geometry_for(options));
+}
+
+void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
+    const std::uint64_t needed = topic_bytes(options);
+    check_space(directory, name, needed);
+    if (!platform::create_directory(directory, kDirectoryMode)) {
+        throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
+    }
+    try {
+        build_files(directory, name, options);
+    } catch (const Error& error) {
+        platform::remove_directory(directory);
+        if (error.code() == ErrorCode::no_space) no_space(directory, name, needed);
+        throw;
+    } catch (...) {
+        platform::remove_directory(directory);
+        throw;
+    }
+}
+
+}  // namespace ringmain

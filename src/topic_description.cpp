@@ -1,0 +1,150 @@
+// What `describe` shows of a topic.
+#include "topic_description.hpp"
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "gate_table/gate_table.hpp"
+#include "partition_log/cell_word.hpp"
+#include "partition_log/log_memory.hpp"
+#include "ringmain/error.hpp"
+#include "topic_creation.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using platform::HostMemory;
+using Log = partition_log::LogMemory<HostMemory>;
+
+ClientDescription describe_owner(std::uint64_t word, const client_table::ClientTable& clients) noexcept {
+    return clients.describe(layout::ClientId::from_word(word));
+}
+
+// All counters are relaxed: they are for show.
+void count_extents(const Log& log, PartitionDescription& partition) noexcept {
+    for (std::uint32_t i = 0; i < log.extent_count; ++i) {
+        const std::uint64_t word = log.extents[i].word.load(std::memory_order_relaxed);
+        switch (partition_log::extent_state(word)) {
+            case partition_log::ExtentState::free: ++partition.extents_free; break;
+            case partition_log::ExtentState::owned: ++partition.extents_owned; break;
+            case partition_log::ExtentState::sealed: ++partition.extents_sealed; break;
+        }
+    }
+}
+
+// Walks every cell, but only of a partition in which a ticket has ever been closed.
+std::uint64_t count_quarantined(const Log& log) noexcept {
+    if (log.control->closings.load(std::memory_order_relaxed) == 0) return 0;
+    std::uint64_t count = 0;
+    for (std::uint64_t i = 0; i < log.records; ++i) {
+        const std::uint64_t word = log.cell_at(i).word.load(std::memory_order_relaxed);
+        if (partition_log::state_of(word) == partition_log::CellState::quarantined) ++count;
+    }
+    return count;
+}
+
+void add_producers(const Log& log, const client_table::ClientTable& clients, PartitionDescription& partition) {
+    for (std::uint32_t slot = 0; slot < log.producer_slots; ++slot) {
+        const std::uint64_t owner = log.producers[slot].owner.load(std::memory_order_acquire);  // acquire ENTRY
+        if (owner != 0) partition.producers.push_back(describe_owner(owner, clients));
+    }
+}
+
+void add_gates(const Log& log, const client_table::ClientTable& clients, PartitionDescription& partition) {
+    const gate_table::GateTable<HostMemory> gates(log.readers);
+    for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
+        const std::uint64_t owner = gates.owner(i);
+        const std::uint64_t word = gates.word(i);
+        if (owner == 0 || !gates.held(word)) continue;
+        partition.gates.push_back({gates.name(i), gates.offset_of(word), describe_owner(owner, clients)});
+    }
+}
+
+PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t number, const client_table::ClientTable& clients) {
+    const platform::Mapping file = topic.map_partition(number, platform::Access::read_only);
+    const Log log(file.data(), geometry_of(file), topic.readers(number));
+    PartitionDescription partition;
+    partition.partition = number;
+    partition.log_start = log.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
+    partition.log_end = log.control->log_end.load(std::memory_order_acquire);      // acquire TICKET
+    partition.file_bytes = file.size();
+    partition.closed_tickets = log.control->closed_tickets.load(std::memory_order_relaxed);
+    partition.reaped_producers = log.control->reaped_producers.load(std::memory_order_relaxed);
+    partition.exclusive = log.control->lease.load(std::memory_order_relaxed) != 0;
+    partition.quarantined_cells = count_quarantined(log);
+    count_extents(log, partition);
+    add_producers(log, clients, partition);
+    add_gates(log, clients, partition);
+    return partition;
+}
+
+template <class Value>
+void check_same(std::string_view topic, const char* option, const Value& found, const Value& wanted, const std::string& found_text,
+                const std::string& wanted_text) {
+    if (found == wanted) return;
+    throw Error(ErrorCode::mismatch, std::string(topic),
+                "topic '" + std::string(topic) + "' exists with " + option + " " + found_text + ", not " + wanted_text);
+}
+
+void check_same(std::string_view topic, const char* option, std::uint64_t found, std::uint64_t wanted) {
+    check_same(topic, option, found, wanted, std::to_string(found), std::to_string(wanted));
+}
+
+}  // namespace
+
+std::string describe_type(const ValueType& type) {
+    if (type.name.empty()) return "bytes";
+    return "'" + type.name + "' (" + std::to_string(type.size) + " bytes, alignment " + std::to_string(type.alignment) + ")";
+}
+
+TopicDescription describe_topic(const TopicFiles& topic, const client_table::ClientTable& clients) {
+    const layout::PartitionGeometry geometry = geometry_for(topic.options());
+    TopicDescription description;
+    description.name = topic.name();
+    description.id = topic.id();
+    description.options = topic.options();
+    description.record_bytes_max = record_bytes_max(geometry);
+    description.inline_bytes_max = inline_bytes_max(geometry);
+    description.batch_records_max = geometry.batch_records_max;
+    description.retained_records = retained_records(geometry);
+    description.bytes = topic_bytes(topic.options());
+    for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
+        description.partitions.push_back(describe_partition(topic, partition, clients));
+    }
+    return description;
+}
+
+void check_same_options(std::string_view topic, const TopicOptions& found, const TopicOptions& wanted) {
+    check_same(topic, "partitions", found.partitions, wanted.partitions);
+    check_same(topic, "records", found.records, wanted.records);
+    check_same(topic, "cell_bytes", found.cell_bytes, wanted.cell_bytes);
+    check_same(topic, "payload_bytes", found.payload_bytes, wanted.payload_bytes);
+    check_same(topic, "producer_slots", found.producer_slots, wanted.producer_slots);
+    check_same(topic, "when_full", found.when_full, wanted.when_full, std::string(to_string(found.when_full)),
+               std::string(to_string(wanted.when_full)));
+    check_same(topic, "value_type", found.value_type, wanted.value_type, describe_type(found.value_type),
+               describe_type(wanted.value_type));
+    check_same(topic, "first_offset", found.first_offset, wanted.first_offset);
+}
+
+std::string_view to_string(WhenFull policy) noexcept {
+    switch (policy) {
+        case WhenFull::overwrite: return "overwrite";
+        case WhenFull::block: return "block";
+    }
+    return "unknown";
+}
+
+std::string to_string(const TopicId& id) {
+    std::string text;
+    for (const std::uint8_t byte : id) {
+        std::array<char, 3> digits{};
+        std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned>(byte));
+        text += digits.data();
+    }
+    return text;
+}
+
+}  // namespace ringmain

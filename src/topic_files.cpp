@@ -1,0 +1,141 @@
+// An open topic: its files, checked and mapped. Every byte found in them is input.
+#include "topic_files.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "file_stamp.hpp"
+#include "ringmain/error.hpp"
+#include "topic_meta.hpp"
+#include "topic_paths.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using platform::Access;
+using platform::HostMemory;
+using platform::Mapping;
+
+// A topic can be deleted and created anew while it is being opened; each time takes another process milliseconds.
+constexpr int kOpenAttempts = 100;
+
+[[noreturn]] void topic_not_found(const std::string& name, const std::filesystem::path& directory) {
+    throw Error(ErrorCode::not_found, name, "topic '" + name + "' not found ('" + directory.string() + "')");
+}
+
+Mapping map_readers(const std::filesystem::path& path, std::uint64_t bytes, bool& writable) {
+    try {
+        writable = true;
+        return Mapping(path, Access::read_write, bytes);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::permission_denied) throw;
+    }
+    writable = false;
+    return Mapping(path, Access::read_only, bytes);
+}
+
+void check_same_topic(const TopicId& found, const TopicId& expected, const std::filesystem::path& path) {
+    if (found == expected) return;
+    throw Error(ErrorCode::corrupt, path.string(),
+                "'" + path.string() + "' belongs to topic id " + to_string(found) + ", not " + to_string(expected));
+}
+
+}  // namespace
+
+TopicFiles::TopicFiles(std::filesystem::path directory, std::string name)
+    : directory_(std::move(directory)), name_(std::move(name)) {
+    for (int attempt = 1;; ++attempt) {
+        try {
+            open_once();
+            return;
+        } catch (const Error&) {
+            if (attempt == kOpenAttempts || !replaced_meanwhile()) throw;
+        }
+    }
+}
+
+void TopicFiles::open_once() {
+    const std::filesystem::path path = meta_path(directory_);
+    meta_ = {};
+    try {
+        meta_ = Mapping(path, Access::read_only, layout::kTopicFileBytes);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::not_found) topic_not_found(name_, directory_);
+        throw;
+    }
+    id_ = check_stamp(meta_, path, layout::FileKind::topic);
+    if (deleted()) topic_not_found(name_, directory_);
+    options_ = read_topic_meta(meta_, path, name_);
+    open_readers();
+}
+
+void TopicFiles::open_readers() {
+    const std::filesystem::path path = readers_path(directory_);
+    const std::uint64_t bytes = readers_file_bytes(options_.partitions);
+    try {
+        readers_ = map_readers(path, bytes, readers_writable_);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::not_found) throw;
+        if (deleted()) topic_not_found(name_, directory_);
+        throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' is missing");
+    }
+    check_same_topic(check_stamp(readers_, path, layout::FileKind::readers), id_, path);
+    if (readers_.size() != bytes) {
+        throw Error(ErrorCode::corrupt, path.string(),
+                    "'" + path.string() + "' has " + std::to_string(readers_.size()) + " bytes, " +
+                        std::to_string(options_.partitions) + " partitions need " + std::to_string(bytes));
+    }
+}
+
+// Between the opening of two files their directory may have become another topic's: then it is no damage.
+bool TopicFiles::replaced_meanwhile() const {
+    if (!meta_) return false;
+    try {
+        const Mapping now(meta_path(directory_), Access::read_only, 1);
+        return now.identity() != meta_.identity();
+    } catch (const Error&) {
+        return !deleted();  // it went away, and the next attempt finds that out
+    }
+}
+
+bool TopicFiles::deleted() const noexcept { return topic_meta(meta_).state.load(std::memory_order_acquire) != 0; }  // acquire TOPIC_STATE
+
+layout::ReaderBlock<HostMemory>* TopicFiles::readers(std::uint32_t partition) const noexcept {
+    std::byte* const at = readers_.data() + layout::kReadersAt + partition * layout::kReaderBlockBytes;
+    return reinterpret_cast<layout::ReaderBlock<HostMemory>*>(at);
+}
+
+std::filesystem::path TopicFiles::partition_path(std::uint32_t partition) const {
+    return ringmain::partition_path(directory_, partition);
+}
+
+Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const {
+    if (partition >= options_.partitions) {
+        throw Error(ErrorCode::not_found, name_,
+                    "topic '" + name_ + "' has no partition " + std::to_string(partition) + " (partitions: " +
+                        std::to_string(options_.partitions) + ")");
+    }
+    const std::filesystem::path path = partition_path(partition);
+    layout::PartitionGeometry expected = geometry_for(options_);
+    expected.partition = partition;
+    const std::uint64_t bytes = partition_file_bytes(expected);
+    try {
+        Mapping file(path, access, layout::kPageBytes);
+        check_same_topic(check_stamp(file, path, layout::FileKind::partition), id_, path);
+        if (file.size() != bytes || std::memcmp(&geometry_of(file), &expected, sizeof expected) != 0) {
+            throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' has another geometry than its topic");
+        }
+        return file;
+    } catch (const Error& error) {
+        if (deleted()) throw Error(ErrorCode::topic_deleted, name_, "topic '" + name_ + "' was deleted");
+        if (error.code() != ErrorCode::not_found) throw;
+        throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' is missing");
+    }
+}
+
+const layout::PartitionGeometry& geometry_of(const Mapping& partition) noexcept {
+    return *reinterpret_cast<const layout::PartitionGeometry*>(partition.data() + sizeof(layout::FileHeader));
+}
+
+}  // namespace ringmain

@@ -1,0 +1,116 @@
+// Deleting a topic: first it is dead, then its handles are told, then its name is free, then its memory.
+//
+// A dead topic keeps its name until it is moved to the trash. If two processes could move it, the slower one might move a
+// new topic that has got the name in between. Therefore whoever moves holds the lock of `topics.lock` (kernel-held: a killed
+// holder holds nothing) and looks under it whether the topic is dead. The lock suffices: a creator cannot replace what is
+// there, and nobody else moves.
+#include "topic_removal.hpp"
+
+#include <thread>
+
+#include "file_stamp.hpp"
+#include "partition_log/doorbell.hpp"
+#include "platform/file_lock.hpp"
+#include "platform/files.hpp"
+#include "platform/futex.hpp"
+#include "ringmain/error.hpp"
+#include "topic_files.hpp"
+#include "topic_meta.hpp"
+#include "topic_paths.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using platform::Access;
+using platform::FileLock;
+using platform::HostMemory;
+using platform::Mapping;
+using platform::PathKind;
+
+constexpr std::uint64_t kMoverLockAt = 0;
+
+void tell_handles(layout::ReaderBlock<HostMemory>& readers) noexcept {
+    // release DOORBELL: the topic is dead
+    readers.doorbell.fetch_or(layout::kTopicDeleted, std::memory_order_release);
+    partition_log::Doorbell<HostMemory> bell(readers);
+    if (bell.take_sleepers()) platform::futex_wake_all(*bell.futex_word());
+}
+
+// A killed deleter may not have got as far. Damage is no reason to keep a dead topic.
+void tell_handles_of(const std::filesystem::path& topic) noexcept {
+    try {
+        const std::filesystem::path path = readers_path(topic);
+        const Mapping file(path, Access::read_write, readers_file_bytes(1));
+        check_stamp(file, path, layout::FileKind::readers);
+        const std::uint64_t blocks = (file.size() - layout::kReadersAt) / layout::kReaderBlockBytes;
+        auto* const first = reinterpret_cast<layout::ReaderBlock<HostMemory>*>(file.data() + layout::kReadersAt);
+        for (std::uint64_t i = 0; i < blocks; ++i) tell_handles(first[i]);
+    } catch (const std::exception&) {
+    }
+}
+
+bool lock_within(FileLock& lock, std::chrono::milliseconds patience) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!lock.try_lock(kMoverLockAt)) {
+        if (std::chrono::steady_clock::now() >= deadline) return false;
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    return true;
+}
+
+// Whatever its fate: a topic.meta that cannot be read does not say that its topic is dead.
+bool is_dead(const std::filesystem::path& topic) {
+    try {
+        const Mapping meta(meta_path(topic), Access::read_only, layout::kTopicFileBytes);
+        check_stamp(meta, meta_path(topic), layout::FileKind::topic);
+        return topic_meta(meta).state.load(std::memory_order_acquire) != 0;  // acquire TOPIC_STATE
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+NameState state_of_name(const std::filesystem::path& topic) {
+    const PathKind kind = platform::kind_of(topic);
+    if (kind == PathKind::absent) return NameState::free;
+    if (kind != PathKind::directory) return NameState::foreign;
+    if (is_dead(topic)) return NameState::dead;
+    if (platform::kind_of(meta_path(topic)) == PathKind::file) return NameState::live;
+    // No topic.meta: moved away between the two looks, or nothing of ours.
+    return platform::kind_of(topic) == PathKind::absent ? NameState::free : NameState::foreign;
+}
+
+bool mark_dead(const TopicFiles& topic, std::uint64_t deleter) {
+    const std::filesystem::path path = meta_path(topic.directory());
+    const Mapping meta(path, Access::read_write, layout::kTopicFileBytes);
+    if (check_stamp(meta, path, layout::FileKind::topic) != topic.id()) return false;  // a new topic has the name
+    std::uint64_t live = 0;
+    // release TOPIC_STATE: nothing but the death itself; lost: deleted by somebody else; a state leaves 0 once, so no ABA
+    if (!topic_meta(meta).state.compare_exchange_strong(live, deleter, std::memory_order_acq_rel,
+                                                        std::memory_order_acquire)) {
+        return false;
+    }
+    // Readers that may not be written are told by whoever buries the topic.
+    for (std::uint32_t partition = 0; topic.readers_writable() && partition < topic.options().partitions; ++partition) {
+        tell_handles(*topic.readers(partition));
+    }
+    return true;
+}
+
+bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
+          std::chrono::milliseconds patience) {
+    const std::filesystem::path topic = topics_path(broker) / name;
+    FileLock mover(topics_lock_path(broker));
+    if (!lock_within(mover, patience)) return state_of_name(topic) != NameState::dead;
+    if (state_of_name(topic) != NameState::dead) return true;
+    tell_handles_of(topic);
+    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists) return false;
+    mover.unlock(kMoverLockAt);
+    platform::remove_directory(grave);
+    platform::sync_path(topics_path(broker));
+    return true;
+}
+
+}  // namespace ringmain
