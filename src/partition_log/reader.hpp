@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+#include <optional>
 
 #include "partition_log/cell_word.hpp"
 #include "partition_log/log_memory.hpp"
@@ -32,6 +32,20 @@ public:
         if (state_of(word) == CellState::unused) return Found::corrupt;
         if (offset_of(word) == offset) return Found::skip;
         return valid(offset) ? Found::corrupt : Found::lapped;  // a later word without a moved log_start
+    }
+
+    /// The timestamp of the first record in [from, to), or nothing. Records that go while it looks are passed over.
+    [[nodiscard]] std::optional<std::int64_t> first_timestamp(std::uint64_t from, std::uint64_t to) const noexcept {
+        for (std::uint64_t offset = from; offset < to; ++offset) {
+            RecordView view;
+            if (look(offset, view) == Found::record && valid(offset)) return view.timestamp_ns;
+        }
+        return std::nullopt;
+    }
+
+    /// Whether the ticket `offset` is decided; what a reader waits for.
+    [[nodiscard]] bool is_decided(std::uint64_t offset) const noexcept {
+        return decided(log_.cell(offset).word.load(std::memory_order_acquire), offset);  // acquire RECORD_COMMIT, TICKET_CLOSE
     }
 
     /// Whether everything read of `offset` up to now was read before the log start passed it.
@@ -74,7 +88,9 @@ private:
         }
         std::uint64_t location = 0;
         M::copy_out(&location, cell.inline_bytes(), sizeof location);
-        if (location > log_.payload_bytes || view.length > log_.payload_bytes - location) return false;
+        if (location >= log_.payload_bytes) return false;
+        if (view.length > log_.record_bytes_max()) return false;
+        if ((location & (log_.extent_bytes - 1)) + view.length > log_.extent_bytes) return false;
         view.body = log_.payload + location;
         return true;
     }

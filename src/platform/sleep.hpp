@@ -24,6 +24,12 @@ private:
     std::uint32_t rounds_ = 0;
 };
 
+/// Busy for about a microsecond, without touching memory; calibrated once per process.
+void pause_about_1us() noexcept;
+
+/// Lets another thread have the core.
+void yield_core() noexcept;
+
 /// Sleeps; a signal may end it early.
 void sleep_ns(std::int64_t duration_ns) noexcept;
 

@@ -1,0 +1,70 @@
+// What a consumer is made of: cursors over its assigned partitions, and the batch that polls fill.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "broker_impl.hpp"
+#include "idle_wait.hpp"
+#include "partition_cursor.hpp"
+#include "poll_batch.hpp"
+#include "readiness.hpp"
+#include "ringmain/consumer.hpp"
+#include "use_guard.hpp"
+
+namespace ringmain {
+
+class Consumer::Impl {
+public:
+    Impl(std::shared_ptr<Broker::Impl> broker, const ConsumerOptions& options);
+    ~Impl();
+
+    void assign(std::string_view topic, Position from);
+    void assign(std::string_view topic, std::uint32_t partition, Position from);
+    void unassign(std::string_view topic, std::uint32_t partition);
+
+    PollResult poll(std::size_t records_max, std::chrono::nanoseconds timeout);
+    VisitStatus visit(void (*call)(void*, const ConsumerRecord&), void* handler);
+    [[nodiscard]] const Gap& last_gap() const noexcept { return last_gap_; }
+    [[nodiscard]] Status last_status() const noexcept { return last_status_; }
+
+    SeekResult seek(std::string_view topic, std::uint32_t partition, Position to);
+    [[nodiscard]] PartitionCursor& cursor(std::string_view topic, std::uint32_t partition) const;
+
+    void hold_gates(std::string_view name);
+    void move_gates() noexcept;
+    void drop_gates() noexcept;
+
+    int descriptor();
+
+private:
+    void assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t partition, Position from);
+    [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
+    void check_not_forked() const;
+
+    /// One pass over all partitions, each getting its share. True if the batch is not empty or the status is not ok.
+    bool look_once();
+    Status collect_from(PartitionCursor& cursor, std::size_t count);
+    /// Closes what has been in the way for too long. True if anything is in the way.
+    bool handle_stalls(std::int64_t now_ns) noexcept;
+    void wait_and_look(std::chrono::nanoseconds timeout);
+    void sleep(std::chrono::nanoseconds left) noexcept;
+    void ran_dry();
+    void rearm();
+
+    std::shared_ptr<Broker::Impl> broker_;
+    ConsumerOptions options_;
+    std::vector<std::shared_ptr<PartitionCursor>> cursors_;
+    std::size_t next_ = 0;  // the cursor whose turn it is
+    PollBatch batch_;
+    Status last_status_ = Status::ok;
+    Gap last_gap_;
+    std::uint32_t dry_looks_ = 0;
+    UseFlag use_;
+    std::unique_ptr<Readiness> readiness_;
+};
+
+}  // namespace ringmain

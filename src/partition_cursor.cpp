@@ -1,0 +1,165 @@
+// Walking one partition: records, closed tickets, gaps, and tickets that hold the reader up.
+#include "partition_cursor.hpp"
+
+#include <string>
+
+#include "gate_table/gate_table.hpp"
+#include "seek.hpp"
+
+namespace ringmain {
+
+PartitionCursor::PartitionCursor(std::shared_ptr<const TopicFiles> topic, std::uint32_t partition)
+    : topic_(std::move(topic)),
+      partition_(partition),
+      mapping_(topic_->map_partition(partition, platform::Access::read_only)),
+      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition)),
+      reader_(log_),
+      doorbell_(*log_.readers) {}
+
+Step PartitionCursor::look(partition_log::RecordView& view) noexcept {
+    for (;;) {
+        switch (reader_.look(position_, view)) {
+            case partition_log::Found::record: return Step::record;
+            case partition_log::Found::skip: ++position_; continue;
+            case partition_log::Found::lapped: return lapped();
+            case partition_log::Found::corrupt: return damaged();
+            case partition_log::Found::nothing: return reader_.log_start() > position_ ? lapped() : Step::nothing;
+        }
+    }
+}
+
+/// The log start has passed the position: resume exactly there.
+Step PartitionCursor::lapped() noexcept {
+    const std::uint64_t start = reader_.log_start();
+    const std::uint64_t end = reader_.log_end();
+    if (start <= position_ || start > end) return Step::corrupt;
+    return report(start, GapReason::overwritten);
+}
+
+/// The bytes of one offset cannot be right: it is passed over, and said.
+Step PartitionCursor::damaged() noexcept { return report(position_ + 1, GapReason::corrupt); }
+
+Step PartitionCursor::report(std::uint64_t to, GapReason reason) noexcept {
+    gap_ = {topic_->name(), partition_, position_, to, reason};
+    if (topic_->readers_writable()) {
+        log_.readers->gaps.fetch_add(1, std::memory_order_relaxed);                    // relaxed: a statistic
+        log_.readers->lost_records.fetch_add(gap_.count(), std::memory_order_relaxed);  // relaxed: a statistic
+    }
+    position_ = to;
+    return Step::gap;
+}
+
+void PartitionCursor::describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept {
+    record.topic = topic_->name();
+    record.partition = partition_;
+    record.offset = position_;
+    record.timestamp_ns = view.timestamp_ns;
+    record.key.reset();
+    record.value.reset();
+    if (!view.null_key()) record.key = Bytes(view.key(), view.key_bytes);
+    if (!view.null_value()) record.value = Bytes(view.body, view.value_bytes);
+    record.headers = Headers({view.headers(), view.headers_bytes}, headers);
+}
+
+Step PartitionCursor::copy_next(PollBatch& batch) {
+    partition_log::RecordView view;
+    const Step step = look(view);
+    if (step != Step::record) return step;
+    std::byte* const to = batch.reserve(view.length);
+    if (to == nullptr) return Step::full;
+    reader_.copy_body(view, to);
+    if (!reader_.valid(position_)) return lapped();
+    std::int64_t headers = 0;
+    if ((view.flags & layout::kHasHeaders) != 0) {
+        headers = partition_log::split_body<Memory>(view) ? partition_log::count_headers(view.headers(), view.headers_bytes) : -1;
+        if (headers < 0) return damaged();
+    }
+    describe(view, static_cast<std::uint32_t>(headers), batch.add(view.length));
+    ++position_;
+    return Step::record;
+}
+
+Step PartitionCursor::collect(PollBatch& batch, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        reader_.prefetch(position_ + kPrefetchAhead);
+        const Step step = copy_next(batch);
+        if (step == Step::record) continue;
+        if (step == Step::gap) batch.add_gap(gap_);
+        return step;
+    }
+    return Step::record;
+}
+
+Step PartitionCursor::find(ConsumerRecord& record) noexcept {
+    partition_log::RecordView view;
+    const Step step = look(view);
+    if (step != Step::record) return step;
+    std::int64_t headers = 0;
+    if (view.headers_bytes != 0) headers = partition_log::count_headers(view.headers(), view.headers_bytes);
+    if (headers < 0) return reader_.valid(position_) ? damaged() : lapped();
+    describe(view, static_cast<std::uint32_t>(headers), record);
+    return Step::record;
+}
+
+bool PartitionCursor::confirm() noexcept {
+    if (!reader_.valid(position_)) return false;
+    ++position_;
+    return true;
+}
+
+bool PartitionCursor::ready(std::uint64_t position) const noexcept {
+    return reader_.is_decided(position) || reader_.log_end() > position || reader_.log_start() > position;
+}
+
+bool PartitionCursor::handle_stall(std::int64_t now_ns, std::int64_t patience_ns) noexcept {
+    if (reader_.log_end() <= position_ || reader_.is_decided(position_)) {
+        stalled_at_ = ~std::uint64_t{0};
+        return false;
+    }
+    if (stalled_at_ != position_) {
+        stalled_at_ = position_;
+        stalled_since_ns_ = now_ns;
+    } else if (now_ns - stalled_since_ns_ >= patience_ns) {
+        close_stalled();
+    }
+    return true;
+}
+
+/// The log is mapped writable for this one compare-and-swap; without the right to, the producers are asked to do it.
+void PartitionCursor::close_stalled() noexcept {
+    try {
+        const platform::Mapping writable = topic_->map_partition(partition_, platform::Access::read_write);
+        const partition_log::LogMemory<Memory> log(writable.data(), geometry_of(writable), log_.readers);
+        (void)partition_log::close_ticket(log, position_);
+    } catch (const Error&) {
+        if (topic_->readers_writable()) doorbell_.request_close(position_);
+    }
+}
+
+SeekResult PartitionCursor::seek(const Position& to) noexcept {
+    const SeekResult result = resolve(reader_, to);
+    position_ = result.offset;
+    return result;
+}
+
+void PartitionCursor::hold_gate(Broker::Impl& broker, std::string_view name) {
+    if (gate_) return;
+    gate_table::GateTable<Memory> gates(log_.readers);
+    gate_ = gates.claim(broker.client().word(), name);
+    if (!gate_) {
+        throw Error(ErrorCode::limit, "topic '" + topic_->name() + "' partition " + std::to_string(partition_),
+                    "all " + std::to_string(layout::kGatesMax) + " gates are held");
+    }
+    gates.hold(*gate_, position_, log_.control->gate_floor);
+}
+
+void PartitionCursor::move_gate() noexcept {
+    if (gate_) gate_table::GateTable<Memory>(log_.readers).move(*gate_, position_);
+}
+
+void PartitionCursor::drop_gate() noexcept {
+    if (gate_) gate_table::GateTable<Memory>(log_.readers).drop(*gate_);
+    gate_.reset();
+}
+
+}  // namespace ringmain

@@ -1,0 +1,91 @@
+// One assigned partition of a consumer: the read-only mapping and the position in it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "broker_impl.hpp"
+#include "partition_log/doorbell.hpp"
+#include "partition_log/reader.hpp"
+#include "platform/mapping.hpp"
+#include "platform/memory.hpp"
+#include "poll_batch.hpp"
+#include "ringmain/consumer.hpp"
+#include "topic_files.hpp"
+
+namespace ringmain {
+
+/// What the cursor found.
+enum class Step : std::uint8_t {
+    record,
+    gap,      // `gap()` tells; the position is behind it
+    nothing,
+    full,     // the batch has no room for the record
+    corrupt,  // the control words contradict each other
+};
+
+/// Not thread-safe, but for ready(), which a watcher may ask with a position of its own.
+class PartitionCursor {
+public:
+    using Memory = platform::HostMemory;
+
+    /// Throws Error: not_found, permission_denied, corrupt, version_mismatch.
+    PartitionCursor(std::shared_ptr<const TopicFiles> topic, std::uint32_t partition);
+    PartitionCursor(const PartitionCursor&) = delete;
+    PartitionCursor& operator=(const PartitionCursor&) = delete;
+
+    /// Copies up to `count` records into the batch, and at most one gap. Stops before what it cannot take.
+    Step collect(PollBatch& batch, std::size_t count);
+    /// Finds the next record, stepping over closed tickets. The record is to be believed only after confirm().
+    Step find(ConsumerRecord& record) noexcept;
+    /// After a visit: moves on and answers record, or answers nothing if the record was overwritten meanwhile.
+    [[nodiscard]] bool confirm() noexcept;
+
+    [[nodiscard]] const Gap& gap() const noexcept { return gap_; }
+    [[nodiscard]] bool deleted() const noexcept { return !doorbell_.quiet() && doorbell_.deleted(); }
+
+    /// A poll would find something, or a ticket is open at the position.
+    [[nodiscard]] bool ready(std::uint64_t position) const noexcept;
+    /// An open ticket is in the way since the call before; closes it once that was `patience_ns` ago.
+    bool handle_stall(std::int64_t now_ns, std::int64_t patience_ns) noexcept;
+
+    [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
+    SeekResult seek(const Position& to) noexcept;
+
+    void hold_gate(Broker::Impl& broker, std::string_view name);
+    void move_gate() noexcept;
+    void drop_gate() noexcept;
+    [[nodiscard]] bool gated() const noexcept { return gate_.has_value(); }
+
+    [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
+    [[nodiscard]] std::uint32_t partition() const noexcept { return partition_; }
+    [[nodiscard]] const partition_log::Reader<Memory>& reader() const noexcept { return reader_; }
+    [[nodiscard]] partition_log::Doorbell<Memory>& doorbell() noexcept { return doorbell_; }
+
+private:
+    Step look(partition_log::RecordView& view) noexcept;
+    Step lapped() noexcept;
+    Step damaged() noexcept;
+    Step report(std::uint64_t to, GapReason reason) noexcept;
+    Step copy_next(PollBatch& batch);
+    void describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept;
+    void close_stalled() noexcept;
+
+    static constexpr std::uint64_t kPrefetchAhead = 8;
+
+    std::shared_ptr<const TopicFiles> topic_;
+    std::uint32_t partition_;
+    platform::Mapping mapping_;
+    partition_log::LogMemory<Memory> log_;
+    partition_log::Reader<Memory> reader_;
+    partition_log::Doorbell<Memory> doorbell_;
+    std::uint64_t position_ = 0;
+    Gap gap_;
+    std::int64_t stalled_since_ns_ = 0;
+    std::uint64_t stalled_at_ = ~std::uint64_t{0};
+    std::optional<std::uint32_t> gate_;
+};
+
+}  // namespace ringmain

@@ -1,0 +1,45 @@
+// Finding offsets: by count from the end, by time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "partition_log/reader.hpp"
+#include "ringmain/consumer.hpp"
+
+namespace ringmain {
+
+/// The first offset in [log start, log end) whose record is not before `time_ns`, or the log end. Binary search: records
+/// whose producers set timestamps out of order are found as a binary search finds them.
+template <class M>
+[[nodiscard]] std::uint64_t first_offset_since(const partition_log::Reader<M>& reader, std::int64_t time_ns) noexcept {
+    std::uint64_t low = reader.log_start();
+    std::uint64_t high = std::max(low, reader.log_end());
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        const auto timestamp = reader.first_timestamp(middle, high);
+        if (!timestamp || *timestamp >= time_ns) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return std::max(low, reader.log_start());
+}
+
+template <class M>
+[[nodiscard]] SeekResult resolve(const partition_log::Reader<M>& reader, const Position& position) noexcept {
+    const std::uint64_t start = reader.log_start();
+    const std::uint64_t end = std::max(start, reader.log_end());
+    std::uint64_t offset = start;
+    switch (position.kind) {
+        case Position::Kind::earliest: offset = start; break;
+        case Position::Kind::latest: offset = end; break;
+        case Position::Kind::offset: offset = position.value; break;
+        case Position::Kind::last: offset = end - std::min(end - start, position.value); break;
+        case Position::Kind::time: offset = first_offset_since(reader, position.time_ns); break;
+    }
+    return {offset, offset >= end};
+}
+
+}  // namespace ringmain
