@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kPrefix = "ringmain-scratch-";
 constexpr const char* kLockName = "owner.lock";
-constexpr int kTriesMax = 16;
+constexpr const char* kUnfinishedLockName = "owner.lock.new";
 
 std::filesystem::path scratch_root() {
     std::error_code ignored;
@@ -31,14 +31,25 @@ bool is_mine(const std::filesystem::path& path) {
     return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::geteuid();
 }
 
-/// Removes a directory whose owner is gone. Without a lock file there is nothing in it: its owner is between two steps, or
-/// was killed there, in which case it goes once it is a minute old.
+/// The lock appears under its name only when it is held, so that nobody takes a new directory for a left-over.
+int make_lock(const std::filesystem::path& directory) {
+    const std::filesystem::path unfinished = directory / kUnfinishedLockName;
+    const int lock = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0 ||
+        ::rename(unfinished.c_str(), (directory / kLockName).c_str()) != 0) {
+        throw std::system_error(errno, std::generic_category(), unfinished.string());
+    }
+    return lock;
+}
+
+/// Removes a directory whose owner is gone. Without a lock there is nothing in it worth a lock: its owner is between two
+/// steps, or was killed there, in which case it goes once it is a minute old.
 void sweep_one(const std::filesystem::path& path) {
     std::error_code ignored;
     const int lock = ::open((path / kLockName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) {
         const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, ignored);
-        if (age > std::chrono::minutes(1)) ::rmdir(path.c_str());
+        if (age > std::chrono::minutes(1)) std::filesystem::remove_all(path, ignored);
         return;
     }
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(path, ignored);
@@ -57,22 +68,10 @@ void sweep(const std::filesystem::path& root) {
 ScratchDirectory::ScratchDirectory() : owner_pid_(::getpid()) {
     const std::filesystem::path root = scratch_root();
     sweep(root);
-    // A sweeper that comes between the making and the locking takes the directory away: then another one is made.
-    for (int tries = 0; tries < kTriesMax && !try_make(root); ++tries) {
-    }
-    if (lock_ < 0) throw std::system_error(errno, std::generic_category(), "locking a directory below " + root.string());
-}
-
-bool ScratchDirectory::try_make(const std::filesystem::path& root) {
     std::string path = (root / (std::string(kPrefix) + "XXXXXX")).string();
     if (::mkdtemp(path.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path);
     path_ = path;
-    lock_ = ::open((path_ / kLockName).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (lock_ < 0) return false;
-    if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return true;
-    ::close(lock_);
-    lock_ = -1;
-    return false;
+    lock_ = make_lock(path_);
 }
 
 ScratchDirectory::~ScratchDirectory() {

@@ -19,8 +19,6 @@ public:
     [[nodiscard]] std::filesystem::path broker() const { return path_ / "broker"; }
 
 private:
-    bool try_make(const std::filesystem::path& root);
-
     std::filesystem::path path_;
     int lock_ = -1;
     int owner_pid_ = 0;
