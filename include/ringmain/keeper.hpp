@@ -15,13 +15,12 @@ namespace ringmain {
 struct KeeperReport {
     std::uint64_t reaped_producers = 0;
     std::uint64_t reaped_gates = 0;
-    std::uint64_t reaped_clients = 0;
     std::uint64_t sealed_extents = 0;
     std::uint64_t closed_tickets = 0;
     std::uint64_t released_cells = 0;
     std::uint64_t swept_directories = 0;
     [[nodiscard]] bool idle() const noexcept {
-        return reaped_producers + reaped_gates + reaped_clients + sealed_extents + closed_tickets + released_cells + swept_directories == 0;
+        return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories == 0;
     }
 };
 

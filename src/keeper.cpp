@@ -1,0 +1,116 @@
+// The keeper: holds the lock, knows the topics, and lets each partition's keeper do a step.
+#include "ringmain/keeper.hpp"
+
+#include <condition_variable>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "broker_impl.hpp"
+#include "death_oracle.hpp"
+#include "partition_keeper.hpp"
+#include "platform/clock.hpp"
+#include "platform/file_lock.hpp"
+#include "platform/process.hpp"
+
+namespace ringmain {
+
+namespace {
+
+constexpr std::uint64_t kKeeperLockAt = 0;
+constexpr std::int64_t kTopicsRefreshNs = 250'000'000;
+
+std::string pid_in(const std::filesystem::path& file) {
+    std::string pid;
+    std::ifstream(file) >> pid;
+    return pid.empty() ? "an unknown pid" : "pid " + pid;
+}
+
+}  // namespace
+
+class Keeper::Impl {
+public:
+    explicit Impl(std::shared_ptr<Broker::Impl> broker)
+        : broker_(std::move(broker)), lock_file_(broker_->directory() / "keeper.lock"), lock_(lock_file_) {
+        if (!lock_.try_lock(kKeeperLockAt)) {
+            throw Error(ErrorCode::busy, lock_file_.string(), "another keeper runs for this directory: " + pid_in(lock_file_));
+        }
+        std::ofstream(lock_file_, std::ios::trunc) << platform::this_process().pid << '\n';
+        me_ = broker_->client().word();
+    }
+
+    KeeperReport do_work(std::int64_t now_ns) {
+        KeeperReport report;
+        if (broker_->fork_guard().forked()) return report;
+        if (!refreshed_ || now_ns - refreshed_ns_ >= kTopicsRefreshNs || now_ns < refreshed_ns_) {
+            refreshed_ = true;
+            refreshed_ns_ = now_ns;
+            report.swept_directories += broker_->sweep_leftovers();
+            refresh_topics();
+        }
+        const DeathOracle is_dead(broker_->clients());
+        for (auto& [name, topic] : topics_) {
+            for (PartitionKeeper& partition : topic.partitions) partition.step(now_ns, is_dead, report);
+        }
+        return report;
+    }
+
+private:
+    struct Topic {
+        std::shared_ptr<const TopicFiles> files;
+        std::vector<PartitionKeeper> partitions;
+    };
+
+    /// Takes up topics that are new, and lets go of those that were deleted.
+    void refresh_topics() {
+        std::erase_if(topics_, [](const auto& entry) { return entry.second.files->deleted(); });
+        for (const std::string& name : broker_->list_topics()) {
+            if (!topics_.contains(name)) take_up(name);
+        }
+    }
+
+    /// A topic that cannot be opened (damaged, other layout, just deleted) does not stop the others; verify reports it.
+    void take_up(const std::string& name) {
+        try {
+            Topic topic{broker_->open_topic(name), {}};
+            for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p, me_);
+            topics_.emplace(name, std::move(topic));
+        } catch (const Error&) {
+        }
+    }
+
+    std::shared_ptr<Broker::Impl> broker_;
+    std::filesystem::path lock_file_;
+    platform::FileLock lock_;
+    std::uint64_t me_ = 0;
+    bool refreshed_ = false;
+    std::int64_t refreshed_ns_ = 0;
+    std::map<std::string, Topic> topics_;
+};
+
+Keeper::Keeper(const Broker& broker) : impl_(std::make_unique<Impl>(broker.impl())) {}
+Keeper::Keeper(Keeper&&) noexcept = default;
+Keeper& Keeper::operator=(Keeper&&) noexcept = default;
+Keeper::~Keeper() = default;
+
+KeeperReport Keeper::do_work(std::chrono::nanoseconds now) noexcept {
+    try {
+        return impl_->do_work(now.count());
+    } catch (...) {
+        return {};  // out of memory or of rights: the next step tries again
+    }
+}
+
+void Keeper::run(std::stop_token stop, std::chrono::milliseconds interval) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+        const KeeperReport report = do_work(std::chrono::nanoseconds(platform::monotonic_ns()));
+        if (report.idle()) wake.wait_for(lock, stop, interval, [] { return false; });
+    }
+}
+
+}  // namespace ringmain

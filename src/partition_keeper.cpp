@@ -1,0 +1,120 @@
+// The housekeeping of one partition, in bounded steps.
+#include "partition_keeper.hpp"
+
+#include <algorithm>
+
+#include "recovery/recovery.hpp"
+
+namespace ringmain {
+
+namespace {
+
+constexpr std::int64_t kPatienceNs = 1'000'000;   // how long a ticket may look the same before it is closed
+constexpr std::uint64_t kCellsPerStep = 8'192;
+constexpr std::size_t kSuspectsMax = 256;
+
+}  // namespace
+
+PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me)
+    : mapping_(topic.map_partition(partition, platform::Access::read_write)),
+      log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition)),
+      doorbell_(*log_.readers),
+      me_(me),
+      seen_(log_.producer_slots) {}
+
+void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+    reap(is_dead, report);
+    doorbell_.serve_close_request(log_);
+    close_stuck_tickets(now_ns, report);
+    scan_for_open_tickets(now_ns, report);
+    release_cells(is_dead, report);
+}
+
+void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
+    report.reaped_gates += recovery::reap_gates(log_, me_, is_dead);
+    for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
+        auto& entry = log_.producers[slot];
+        const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
+        if (owner == 0 || !is_dead(owner)) continue;
+        const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
+        const std::uint64_t count = entry.count.load(std::memory_order_relaxed);    // relaxed: written before TAKING
+        if (!recovery::reap_producer(log_, slot, owner, is_dead, &report.sealed_extents)) continue;
+        ++report.reaped_producers;
+        if (ticket == partition_log::kTaking) request_scan();
+        if (ticket > partition_log::kTaking) close_held(ticket >> 2, count, report);
+    }
+}
+
+void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& report) {
+    for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
+        const auto& entry = log_.producers[slot];
+        const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);    // acquire ENTRY
+        const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
+        Seen& seen = seen_[slot];
+        if (owner == 0 || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
+            seen = {owner, ticket, now_ns};
+            continue;
+        }
+        if (now_ns - seen.since_ns < kPatienceNs) continue;
+        seen.since_ns = now_ns;
+        const std::uint64_t count = entry.count.load(std::memory_order_relaxed);  // relaxed: written before TAKING
+        if (ticket == partition_log::kTaking) {
+            request_scan();
+        } else {
+            close_held(ticket >> 2, count, report);
+        }
+    }
+}
+
+void PartitionKeeper::close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report) {
+    const std::uint64_t held = std::min<std::uint64_t>(count, log_.batch_records_max);  // the count is input
+    for (std::uint64_t i = 0; i < held; ++i) close_if_open(first + i, report);
+}
+
+void PartitionKeeper::close_if_open(std::uint64_t offset, KeeperReport& report) {
+    const std::uint64_t end = log_.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
+    if (offset >= end || end - offset > log_.records) return;
+    const std::uint64_t word = log_.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
+    if (partition_log::decided(word, offset)) return;
+    if (partition_log::close_ticket(log_, offset) == partition_log::Decision::closed) ++report.closed_tickets;
+}
+
+void PartitionKeeper::request_scan() noexcept {
+    const std::uint64_t end = log_.control->log_end.load(std::memory_order_acquire);      // acquire TICKET
+    const std::uint64_t start = log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
+    const std::uint64_t oldest = end - std::min(end - log_.first_offset, log_.records);
+    if (scan_at_ >= scan_end_) scan_at_ = std::min(end, std::max(start, oldest));
+    scan_end_ = end;
+}
+
+/// First pass: which tickets are open. After the patience: close those that still are.
+void PartitionKeeper::scan_for_open_tickets(std::int64_t now_ns, KeeperReport& report) {
+    if (!suspects_.empty() && now_ns - suspects_since_ns_ >= kPatienceNs) {
+        for (const std::uint64_t offset : suspects_) close_if_open(offset, report);
+        suspects_.clear();
+    }
+    const std::uint64_t until = std::min(scan_end_, scan_at_ + kCellsPerStep);
+    for (; scan_at_ < until && suspects_.size() < kSuspectsMax; ++scan_at_) {
+        const std::uint64_t word = log_.cell(scan_at_).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT
+        if (partition_log::decided(word, scan_at_)) continue;
+        if (suspects_.empty()) suspects_since_ns_ = now_ns;
+        suspects_.push_back(scan_at_);
+    }
+}
+
+void PartitionKeeper::release_cells(const DeathOracle& is_dead, KeeperReport& report) {
+    if (sweep_at_ == 0) {
+        sweep_closings_ = log_.control->closings.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
+        if (sweep_closings_ == swept_closings_ && !sweep_waiting_) return;
+        sweep_waiting_ = false;
+    }
+    const std::uint64_t until = std::min(log_.records, sweep_at_ + kCellsPerStep);
+    for (; sweep_at_ < until; ++sweep_at_) {
+        if (recovery::release_cell(log_, sweep_at_, is_dead, sweep_waiting_)) ++report.released_cells;
+    }
+    if (sweep_at_ < log_.records) return;
+    sweep_at_ = 0;
+    swept_closings_ = sweep_closings_;
+}
+
+}  // namespace ringmain

@@ -1,0 +1,65 @@
+// The housekeeping of one partition, in bounded steps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker_impl.hpp"
+#include "death_oracle.hpp"
+#include "partition_log/doorbell.hpp"
+#include "partition_log/log_memory.hpp"
+#include "platform/mapping.hpp"
+#include "platform/memory.hpp"
+#include "ringmain/keeper.hpp"
+#include "topic_files.hpp"
+
+namespace ringmain {
+
+/// Not thread-safe. What it remembers between steps are only times and places to look at; all state is in the partition.
+class PartitionKeeper {
+public:
+    using Memory = platform::HostMemory;
+
+    /// `me`: the keeper's client word. Throws Error as TopicFiles::map_partition.
+    PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me);
+
+    /// Visits at most a few thousand cells.
+    void step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report);
+
+private:
+    /// What a producer's entry showed, and since when.
+    struct Seen {
+        std::uint64_t owner = 0;
+        std::uint64_t ticket = 0;
+        std::int64_t since_ns = 0;
+    };
+
+    void reap(const DeathOracle& is_dead, KeeperReport& report);
+    void close_stuck_tickets(std::int64_t now_ns, KeeperReport& report);
+    void close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report);
+    void request_scan() noexcept;
+    void scan_for_open_tickets(std::int64_t now_ns, KeeperReport& report);
+    void release_cells(const DeathOracle& is_dead, KeeperReport& report);
+    void close_if_open(std::uint64_t offset, KeeperReport& report);
+
+    platform::Mapping mapping_;
+    partition_log::LogMemory<Memory> log_;
+    partition_log::Doorbell<Memory> doorbell_;
+    std::uint64_t me_;
+    std::vector<Seen> seen_;  // by slot
+
+    // A producer died or stopped between "taking" and its ticket: the ticket has to be searched for.
+    std::uint64_t scan_at_ = 0;
+    std::uint64_t scan_end_ = 0;
+    std::vector<std::uint64_t> suspects_;
+    std::int64_t suspects_since_ns_ = 0;
+
+    // Quarantined cells exist only if `closings` has grown since the last complete sweep, or some had to wait then.
+    std::uint64_t sweep_at_ = 0;
+    std::uint64_t sweep_closings_ = 0;
+    std::uint64_t swept_closings_ = 0;
+    bool sweep_waiting_ = true;  // the first sweep finds what was there before
+};
+
+}  // namespace ringmain
