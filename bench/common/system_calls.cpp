@@ -1,7 +1,6 @@
 // A tracer that stops its child at each system call and counts those between two marks.
 #include "bench/common/system_calls.hpp"
 
-#include <linux/ptrace.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -70,8 +69,8 @@ private:
 
 /// The number of the system call that the child is about to make, or nothing at the end of one.
 bool entering(pid_t child, std::uint64_t& number) {
-    ptrace_syscall_info info{};
-    if (::ptrace(static_cast<__ptrace_request>(PTRACE_GET_SYSCALL_INFO), child, sizeof info, &info) < 0) {
+    __ptrace_syscall_info info{};
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info) < 0) {
         throw Skipped("the kernel does not tell system calls to tracers");
     }
     number = info.entry.nr;
@@ -111,7 +110,7 @@ std::uint64_t count_system_calls(const std::function<void()>& prepare, const std
     if (pid == 0) run_traced(prepare, work);
     Traced child(pid);
     if (!child.next_stop()) throw Skipped("ptrace is not allowed here");
-    const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+    constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
     if (::ptrace(PTRACE_SETOPTIONS, pid, nullptr, options) != 0) throw Skipped("ptrace is not allowed here");
     child.resume(0);
     return count_between_marks(child);
