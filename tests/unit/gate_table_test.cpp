@@ -1,0 +1,175 @@
+// Gates: claim, hold, move, drop, reap, and the race between a gate that begins and a mover of the log start.
+#include "gate_table/gate_table.hpp"
+
+#include <string>
+
+#include "partition_log/log_start.hpp"
+#include "support/catch.hpp"
+#include "support/hooked_memory.hpp"
+#include "support/plain_log.hpp"
+
+using namespace ringmain;
+using namespace ringmain::partition_log;
+using gate_table::GateTable;
+using test::HookedMemory;
+using test::PlainLog;
+using test::PlainShape;
+
+namespace {
+
+using Log = PlainLog<HookedMemory>;
+using Gates = GateTable<HookedMemory>;
+
+constexpr std::uint64_t kOwner = 1ULL << 32 | 7;
+constexpr std::uint64_t kKeeper = 1ULL << 32 | 9;
+
+// A block topic with offsets 0 to 9, whose gates are asked for.
+struct GatedLog {
+    Log plain;
+    Gates gates{nullptr};
+
+    GatedLog() : plain(shape()), gates(plain.log.readers) { plain.log.control->log_end.store(10, std::memory_order_release); }
+
+    std::uint64_t hold(std::uint32_t index, std::uint64_t offset) {
+        return gates.hold(index, offset, plain.log.control->gate_floor);
+    }
+    [[nodiscard]] std::uint64_t floor() const { return plain.log.control->gate_floor.load(std::memory_order_acquire); }
+
+    static PlainShape shape() {
+        PlainShape shape;
+        shape.block = true;
+        return shape;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a gate that is claimed does not gate before it holds") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "audit");
+    REQUIRE(gate);
+    CHECK_FALSE(log.gates.lowest().index);
+    CHECK(log.gates.name(*gate) == "audit");
+    CHECK(log.gates.owner(*gate) == kOwner);
+    CHECK(advance_start(log.plain.log, 5).start == 5);
+    CHECK(log.hold(*gate, 7) == 7);
+    CHECK(log.gates.lowest().offset == 7);
+    CHECK(advance_start(log.plain.log, 10).start == 7);
+}
+
+TEST_CASE("sixteen gates fit and the next is refused until one is dropped") {
+    GatedLog log;
+    for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) CHECK(log.gates.claim(kOwner, "gate").value() == i);
+    CHECK_FALSE(log.gates.claim(kOwner, "one more"));
+    log.gates.drop(5);
+    CHECK(log.gates.claim(kOwner, "one more").value() == 5);
+}
+
+TEST_CASE("a name too long for its field is cut and stays terminated") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, std::string(200, 'n'));
+    CHECK(log.gates.name(gate.value()) == std::string(layout::kGateNameMax, 'n'));
+}
+
+TEST_CASE("a gate below the floor begins at the floor") {
+    GatedLog log;
+    advance_start(log.plain.log, 6);
+    CHECK(log.floor() == 6);
+    const auto gate = log.gates.claim(kOwner, "late");
+    CHECK(log.hold(gate.value(), 2) == 6);
+    CHECK(log.gates.lowest().offset == 6);
+}
+
+TEST_CASE("a mover that has announced the floor leaves no gate below it") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "late").value();
+    const HookedMemory::Scope scope(HookedMemory::once_at("start.announced", [&] { CHECK(log.hold(gate, 2) == 8); }));
+    CHECK(advance_start(log.plain.log, 8).start == 8);
+}
+
+TEST_CASE("a gate written before the mover looks again keeps the log start where it was") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "early").value();
+    std::uint64_t mover_got = 0;
+    const HookedMemory::Scope scope(HookedMemory::once_at("gate.written", [&] {
+        mover_got = advance_start(log.plain.log, 8).start;
+    }));
+    CHECK(log.hold(gate, 2) == 2);
+    CHECK(mover_got == 2);  // the mover saw the gate at its first look already
+    CHECK(log.plain.start() == 2);
+}
+
+TEST_CASE("a mover that slept after its second look takes nothing from a gate that began meanwhile") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "late").value();
+    std::uint64_t begins_at = 0;
+    const HookedMemory::Scope scope(HookedMemory::once_at("start.looked", [&] { begins_at = log.hold(gate, 2); }));
+    advance_start(log.plain.log, 8);
+    CHECK(begins_at == 8);
+    CHECK(log.plain.start() <= begins_at);
+}
+
+TEST_CASE("of two movers neither passes a gate that the other has seen") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "reader").value();
+    CHECK(log.hold(gate, 3) == 3);
+    const HookedMemory::Scope scope(HookedMemory::once_at("start.announced", [&] {
+        CHECK(advance_start(log.plain.log, 9).start == 3);
+        log.gates.move(gate, 5);
+        CHECK(advance_start(log.plain.log, 9).start == 5);
+    }));
+    CHECK(advance_start(log.plain.log, 4).start == 5);
+}
+
+TEST_CASE("a gate that moves while a mover looks is never passed") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "reader").value();
+    CHECK(log.hold(gate, 3) == 3);
+    const HookedMemory::Scope scope(HookedMemory::once_at("start.announced", [&] { log.gates.move(gate, 6); }));
+    CHECK(advance_start(log.plain.log, 10).start == 3);
+    CHECK(advance_start(log.plain.log, 10).start == 6);
+}
+
+TEST_CASE("a dead holder's gate is reaped once, and its entry serves again") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "dead").value();
+    log.hold(gate, 3);
+    CHECK(log.gates.reap(gate, kOwner, kKeeper));
+    CHECK_FALSE(log.gates.reap(gate, kOwner, kKeeper));
+    CHECK(log.gates.owner(gate) == 0);
+    CHECK_FALSE(log.gates.lowest().index);
+    CHECK(log.gates.claim(kOwner + 1, "next").value() == gate);
+}
+
+TEST_CASE("a reaper that dies in the middle is reaped in turn") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "dead").value();
+    log.hold(gate, 3);
+    constexpr std::uint64_t kOther = kKeeper + 1;
+    const HookedMemory::Scope scope(HookedMemory::once_at("gate.taken_over", [&] {
+        CHECK(log.gates.owner(gate) == kKeeper);
+        CHECK_FALSE(log.gates.reap(gate, kOwner, kOther));
+        CHECK(log.gates.reap(gate, kKeeper, kOther));
+        CHECK(log.gates.owner(gate) == 0);
+    }));
+    (void)log.gates.reap(gate, kOwner, kKeeper);  // had it died at the point above, the work was done all the same
+    CHECK(log.gates.owner(gate) == 0);
+}
+
+TEST_CASE("a holder that died between its claim and its first hold leaves no gate") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "dead").value();
+    CHECK(advance_start(log.plain.log, 9).start == 9);
+    CHECK(log.gates.reap(gate, kOwner, kKeeper));
+    CHECK(log.gates.owner(gate) == 0);
+}
+
+TEST_CASE("gate words that no holder would write end the look and the hold") {
+    GatedLog log;
+    log.plain.log.readers->gates[3].word.store(~std::uint64_t{0}, std::memory_order_release);
+    CHECK(log.gates.lowest().index == 3U);
+    CHECK(advance_start(log.plain.log, 9).start == 9);
+    log.plain.log.control->gate_floor.store(1ULL << 62, std::memory_order_release);
+    const auto gate = log.gates.claim(kOwner, "reader").value();
+    CHECK(log.hold(gate, 2) == 1ULL << 62);
+}
