@@ -46,9 +46,8 @@ Status Producer::Impl::entry_status() const noexcept {
     return broker_->fork_guard().forked() ? Status::forked : Status::ok;
 }
 
-PartitionProducer* Producer::Impl::attached(std::uint32_t partition, Status& status) noexcept {
-    if (PartitionProducer* producer = producers_[partition].get()) {
-        if (!producer->deleted()) return producer;
+PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& status) noexcept {
+    if (producers_[partition]) {
         status = Status::topic_deleted;
         return nullptr;
     }
@@ -78,8 +77,7 @@ std::uint32_t Producer::Impl::next_round_robin() noexcept {
     return chosen;
 }
 
-std::int64_t Producer::Impl::timestamp_of(const ProducerRecord& record) const noexcept {
-    if (record.timestamp_ns) return *record.timestamp_ns;
+std::int64_t Producer::Impl::clock_ns() const noexcept {
     return options_.clock == ProducerClock::coarse ? platform::realtime_coarse_ns() : platform::realtime_ns();
 }
 
@@ -99,19 +97,27 @@ Status Producer::Impl::encode(const ProducerRecord& record, std::vector<std::byt
 
 PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) noexcept {
     const UseScope scope(use_);
-    if (!scope.entered()) return {Status::misuse};
-    if (const Status status = entry_status(); status != Status::ok) return {status};
-    const bool spread = !record.key && !record.partition && producers_.size() > 1;
-    const auto partition = choose_partition(record, spread ? next_round_robin() : 0);
-    if (!partition) return {Status::invalid};
+    if (!scope.entered()) [[unlikely]] return {Status::misuse};
+    if (broker_->fork_guard().forked()) [[unlikely]] return {Status::forked};
+    std::uint32_t partition = 0;
+    if (producers_.size() != 1 || record.partition) {
+        const bool spread = !record.key && !record.partition;
+        const auto chosen = choose_partition(record, spread ? next_round_robin() : 0);
+        if (!chosen) return {Status::invalid};
+        partition = *chosen;
+    }
     Status status = Status::ok;
-    PartitionProducer* producer = attached(*partition, status);
-    if (producer == nullptr) return {status, *partition};
+    PartitionProducer* producer = attached(partition, status);
+    if (producer == nullptr) [[unlikely]] return {status, partition};
     partition_log::RecordParts parts;
-    if (status = encode(record, headers_, parts); status != Status::ok) return {status, *partition};
+    status = record.headers.empty() ? take_apart(record, nullptr, 0, record_bytes_max_, parts) : encode(record, headers_, parts);
+    if (status != Status::ok) [[unlikely]] return {status, partition};
     parts.timestamp_ns = timestamp_of(record);
-    const partition_log::Published published = persist(*producer, wait, [&] { return producer->publish(parts); });
-    return {published.status, *partition, published.offset};
+    partition_log::Published published = producer->publish(parts);
+    if (published.status == Status::would_block) [[unlikely]] {
+        published = persist(*producer, wait, [&] { return producer->publish(parts); });
+    }
+    return {published.status, partition, published.offset};
 }
 
 Status Producer::Impl::choose_partitions(std::span<const ProducerRecord> records) noexcept {

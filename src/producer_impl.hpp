@@ -59,10 +59,18 @@ private:
 
     [[nodiscard]] Status entry_status() const noexcept;
     /// The partition's producer, attached if need be, or why it cannot be.
-    [[nodiscard]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept;
+    [[nodiscard, gnu::always_inline]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept {
+        PartitionProducer* const producer = producers_[partition].get();
+        if (producer != nullptr && !producer->deleted()) [[likely]] return producer;
+        return attach_now(partition, status);
+    }
+    [[nodiscard]] PartitionProducer* attach_now(std::uint32_t partition, Status& status) noexcept;
     [[nodiscard]] std::optional<std::uint32_t> choose_partition(const ProducerRecord& record, std::uint32_t null_key) const noexcept;
     std::uint32_t next_round_robin() noexcept;
-    [[nodiscard]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept;
+    [[nodiscard, gnu::always_inline]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept {
+        return record.timestamp_ns ? *record.timestamp_ns : clock_ns();
+    }
+    [[nodiscard]] std::int64_t clock_ns() const noexcept;
     [[nodiscard]] Status encode(const ProducerRecord& record, std::vector<std::byte>& headers,
                                 partition_log::RecordParts& parts) const noexcept;
     template <class Attempt>

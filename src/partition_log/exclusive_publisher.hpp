@@ -25,13 +25,12 @@ public:
 
     [[nodiscard]] BodyWriter<M>& bodies() noexcept { return bodies_; }
 
-    [[nodiscard]] Published publish(const RecordParts& parts) noexcept {
-        std::optional<std::uint64_t> location;
-        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
-        return publish_placed(parts, location);
+    [[nodiscard, gnu::always_inline]] Published publish(const RecordParts& parts) noexcept {
+        if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);
+        return publish_placed(parts, std::nullopt);
     }
 
-    [[nodiscard]] Published publish_placed(const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+    [[nodiscard, gnu::always_inline]] Published publish_placed(const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
         if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
         const std::uint64_t offset = end_;
         write(offset, parts, location);
@@ -59,7 +58,13 @@ public:
     }
 
 private:
-    void write(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+    [[nodiscard, gnu::noinline]] Published publish_large(const RecordParts& parts) noexcept {
+        std::optional<std::uint64_t> location;
+        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
+        return publish_placed(parts, location);
+    }
+
+    [[gnu::always_inline]] void write(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
         if (log_.records >= kPrefetchRecordsMin) M::prefetch_for_write(&log_.cell(offset + kPrefetchAhead));
         tickets_.pass_previous_lap_once(offset);
         tickets_.write_cell(offset, parts, location);

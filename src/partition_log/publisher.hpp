@@ -82,14 +82,22 @@ public:
 
     [[nodiscard]] BodyWriter<M>& bodies() noexcept { return bodies_; }
 
-    [[nodiscard]] Published publish(const RecordParts& parts) noexcept {
-        std::optional<std::uint64_t> location;
-        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
-        return publish_placed(parts, location);
+    [[nodiscard, gnu::always_inline]] Published publish(const RecordParts& parts) noexcept {
+        if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);
+        if (!log_.block) [[likely]] {
+            const std::uint64_t offset = tickets_.take();
+            prefetch(offset);
+            if (write_and_commit(offset, parts, std::nullopt)) [[likely]] {
+                tickets_.idle();
+                return {Status::ok, offset};
+            }
+        }
+        return publish_placed(parts, std::nullopt);  // block policy, or again under a new ticket
     }
 
     /// Publishes a body that is in place already (a loan). On any answer but ok the body stays reserved.
-    [[nodiscard]] Published publish_placed(const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+    [[nodiscard, gnu::noinline]] Published publish_placed(const RecordParts& parts,
+                                                          std::optional<std::uint64_t> location) noexcept {
         for (std::uint64_t tries = 0; tries <= log_.records; ++tries) {
             if (log_.block && !has_room(log_, start_seen_)) {
                 tickets_.idle();
@@ -169,11 +177,17 @@ private:
         std::size_t count = 0;
     };
 
-    void prefetch(std::uint64_t offset) const noexcept {
+    [[nodiscard, gnu::noinline]] Published publish_large(const RecordParts& parts) noexcept {
+        std::optional<std::uint64_t> location;
+        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
+        return publish_placed(parts, location);
+    }
+
+    [[gnu::always_inline]] void prefetch(std::uint64_t offset) const noexcept {
         if (log_.records >= kPrefetchRecordsMin) M::prefetch_for_write(&log_.cell(offset + kPrefetchAhead));
     }
 
-    [[nodiscard]] bool write_and_commit(std::uint64_t offset, const RecordParts& parts,
+    [[nodiscard, gnu::always_inline]] bool write_and_commit(std::uint64_t offset, const RecordParts& parts,
                                         std::optional<std::uint64_t> location) noexcept {
         const auto from = tickets_.claim(offset);
         if (!from) return false;

@@ -35,7 +35,7 @@ struct RecordParts {
 
 /// The body behind the value: key, headers and their length.
 template <class M>
-void write_tail(std::byte* to, const RecordParts& parts) noexcept {
+[[gnu::noinline]] void write_tail(std::byte* to, const RecordParts& parts) noexcept {
     if (parts.key_bytes != 0) M::copy_in(to, parts.key, parts.key_bytes);
     if ((parts.flags & layout::kHasHeaders) == 0) return;
     to += parts.key_bytes;
@@ -44,7 +44,7 @@ void write_tail(std::byte* to, const RecordParts& parts) noexcept {
 }
 
 template <class M>
-void write_body(std::byte* to, const RecordParts& parts) noexcept {
+[[gnu::always_inline]] inline void write_body(std::byte* to, const RecordParts& parts) noexcept {
     if (parts.value_bytes != 0) M::copy_in(to, parts.value, parts.value_bytes);
     if (parts.length() != parts.value_bytes) write_tail<M>(to + parts.value_bytes, parts);
 }

@@ -32,8 +32,8 @@ public:
 
     /// Reserves `count` consecutive offsets and returns the first. Requires room (block policy) and count <= batch_records_max.
     /// If the process dies in here, others close what was reserved.
-    std::uint64_t take(std::uint64_t count = 1) noexcept {
-        if (count != count_) {
+    [[gnu::always_inline]] std::uint64_t take(std::uint64_t count = 1) noexcept {
+        if (count != count_) [[unlikely]] {
             count_ = count;
             entry_->count.store(count, std::memory_order_relaxed);  // relaxed: published by TAKING
         }
@@ -51,29 +51,25 @@ public:
 
     /// May the holder of ticket `offset` write its cell? The word to commit from, or nothing: the ticket was closed by
     /// others, or in here because an older ticket of the cell is still open or quarantined.
-    [[nodiscard]] std::optional<std::uint64_t> claim(std::uint64_t offset) noexcept {
-        auto& word = log_.cell(offset).word;
-        std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
-        while (!may_write(seen, offset)) {
-            if (decided(seen, offset)) return std::nullopt;
-            if (close_from(offset, seen)) return std::nullopt;  // lost: `seen` is new, and may have become ours
-        }
-        pass_previous_lap_once(offset);
-        return seen;
+    [[nodiscard, gnu::always_inline]] std::optional<std::uint64_t> claim(std::uint64_t offset) noexcept {
+        const std::uint64_t seen = log_.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
+        const std::uint64_t previous = offset - log_.records;
+        // nearly always: the record one lap before is there, and log_start is past it
+        if (seen == cell_word(previous, CellState::committed) && start_passed_ > previous) [[likely]] return seen;
+        return claim_from(offset, seen);
     }
 
     /// Publishes: the linearisation point. False: the ticket was closed meanwhile; the cell was left to others.
-    [[nodiscard]] bool commit(std::uint64_t offset, std::uint64_t from) noexcept {
+    [[nodiscard, gnu::always_inline]] bool commit(std::uint64_t offset, std::uint64_t from) noexcept {
         auto& word = log_.cell(offset).word;
         M::point("commit.written");
-        std::uint64_t seen = from;
         // release RECORD_COMMIT; lost: only a closer can have changed it, and it left a quarantined word
-        if (word.compare_exchange_strong(seen, cell_word(offset, CellState::committed), std::memory_order_release,
-                                         std::memory_order_relaxed)) {
+        if (word.compare_exchange_strong(from, cell_word(offset, CellState::committed), std::memory_order_release,
+                                         std::memory_order_relaxed)) [[likely]] {
             return true;
         }
         M::point("commit.lost");
-        release_late(word, seen);
+        release_late(word, from);
         return false;
     }
 
@@ -97,7 +93,8 @@ public:
 
     /// Writes a record's cell. Requires a claim of the ticket. `location`: byte position of the body in the payload area,
     /// or nothing if the body fits the cell.
-    void write_cell(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+    [[gnu::always_inline]] void write_cell(std::uint64_t offset, const RecordParts& parts,
+                                           std::optional<std::uint64_t> location) noexcept {
         auto& cell = log_.cell(offset);
         const auto flags = static_cast<std::uint16_t>(parts.flags | (location ? layout::kInExtent : 0));
         // relaxed: published by the commit; readers of the old record validate against log_start
@@ -111,10 +108,8 @@ public:
     }
 
     /// What every producer does once before it overwrites cells of a lap: log_start first, then the fence, then the bytes.
-    void pass_previous_lap_once(std::uint64_t offset) noexcept {
-        if (!needs_start(log_, offset) || start_passed_ > offset - log_.records) return;
-        start_passed_ = pass_previous_lap(log_, offset);
-        M::fence(std::memory_order_release);  // release LOG_START: before the stores into the cell
+    [[gnu::always_inline]] void pass_previous_lap_once(std::uint64_t offset) noexcept {
+        if (start_passed_ <= offset - log_.records) [[unlikely]] pass_now(offset);
     }
 
 private:
@@ -124,8 +119,23 @@ private:
         return word == cell_word(previous, CellState::committed) || word == cell_word(previous, CellState::released);
     }
 
+    [[gnu::noinline]] void pass_now(std::uint64_t offset) noexcept {
+        if (!needs_start(log_, offset)) return;
+        start_passed_ = pass_previous_lap(log_, offset);
+        M::fence(std::memory_order_release);  // release LOG_START: before the stores into the cell
+    }
+
+    [[nodiscard, gnu::noinline]] std::optional<std::uint64_t> claim_from(std::uint64_t offset, std::uint64_t seen) noexcept {
+        while (!may_write(seen, offset)) {
+            if (decided(seen, offset)) return std::nullopt;
+            if (close_from(offset, seen)) return std::nullopt;  // lost: `seen` is new, and may have become ours
+        }
+        pass_previous_lap_once(offset);
+        return seen;
+    }
+
     bool close_from(std::uint64_t offset, std::uint64_t& seen) noexcept;
-    void release_late(typename M::template Atomic<std::uint64_t>& word, std::uint64_t seen) noexcept;
+    [[gnu::noinline]] void release_late(typename M::template Atomic<std::uint64_t>& word, std::uint64_t seen) noexcept;
 
     LogMemory<M> log_;
     typename LogMemory<M>::Producer* entry_;
