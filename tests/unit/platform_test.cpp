@@ -128,12 +128,12 @@ TEST_CASE("A lock ends with its process, and a child that inherited it does not 
         if (!lock.try_lock(1)) return 1;
         const pid_t grandchild = ::fork();
         if (grandchild == 0) {
-            ::setsid();
+            const pid_t me = ::getpid();
             const bool refused = !lock.try_lock(2) && lock.held_by_other(1);
+            (void)!::write(ready[1], &me, sizeof me);
             ::sleep(refused ? 2 : 0);
             ::_exit(0);
         }
-        (void)!::write(ready[1], &grandchild, sizeof grandchild);
         ::pause();
         return 0;
     });
