@@ -97,7 +97,8 @@ struct Board {
     std::atomic<std::int64_t> started_ns{0};   ///< Wall clock; producers begin when it is set.
     std::atomic<std::int64_t> flat_out_ns{0};  ///< From then on telemetry is not paced.
     std::atomic<std::int64_t> killed_ns{0};
-    std::atomic<bool> hurry{false};            ///< The producer to be killed stops pacing itself.
+    std::atomic<bool> hurry{false};            ///< Around the kill nobody paces himself: then it falls on a publish, and
+                                               ///< the others' next one shows what it cost them.
     std::atomic<bool> victim_dead{false};      ///< Proven: its process has been waited for.
     std::atomic<bool> stop_producing{false};
     std::atomic<bool> drain{false};            ///< All producers have ended: read to the end, then end.

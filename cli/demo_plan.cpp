@@ -78,7 +78,7 @@ Plan make_plan(const DemoOptions& options) {
     plan.options = options;
     const auto whole_ns = static_cast<std::int64_t>(options.seconds) * kSecond;
     plan.join_after_ns = whole_ns / 3;
-    plan.kill_after_ns = whole_ns / 2 + whole_ns / 20;
+    plan.kill_after_ns = whole_ns / 2;
     plan.stop_after_ns = plan.from_csv() ? 2 * whole_ns : whole_ns;
     plan.csv_pace_ns = whole_ns * 9 / 10;
     plan.victim = options.producers / 2;

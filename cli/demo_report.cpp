@@ -32,9 +32,9 @@ std::string share_of(const Plan& plan, std::uint32_t producer) {
 
 void write_published(std::string& text, const RunResult& result) {
     const Throughput speed = throughput(result);
-    line(text, "published {:>30}   {} /s over {}", grouped(acknowledged(result.plan, result.board)), rate(speed.overall),
+    line(text, "published {:>30}   {}/s over {}", grouped(acknowledged(result.plan, result.board)), rate(speed.overall),
          duration(static_cast<std::uint64_t>(result.facts.produced_for_ns)));
-    if (speed.flat_out > 0) line(text, "  {:40}{} /s paced, {} /s flat out", "", rate(speed.paced), rate(speed.flat_out));
+    if (speed.flat_out > 0) line(text, "{:43}{}/s paced, {}/s flat out", "", rate(speed.paced), rate(speed.flat_out));
     for (std::uint32_t index = 0; index < result.plan.options.producers; ++index) {
         line(text, "  producer {} {:>28}   {}{}", index, grouped(load(result.board.producers[index].published)), share_of(result.plan, index),
              index == result.plan.victim ? "; killed" : "");

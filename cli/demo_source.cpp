@@ -54,7 +54,9 @@ public:
     }
 
 private:
-    [[nodiscard]] bool flat_out() const noexcept { return board_.flat_out_ns.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] bool flat_out() const noexcept {
+        return board_.hurry.load(std::memory_order_relaxed) || board_.flat_out_ns.load(std::memory_order_relaxed) != 0;
+    }
 
     void take_sweep() {
         sweep_.clear();
@@ -90,7 +92,9 @@ public:
                 record = {key, row_.raw, sequence, row_.number, row_.line};
             }
             has_row_ = false;
-            if (owns(key) && row_.number > published_rows_) return Next::record;
+            if (!owns(key) || row_.number <= published_rows_) continue;
+            at_once_ = false;
+            return Next::record;
         }
         return Next::end;
     }
@@ -106,6 +110,7 @@ public:
     /// A producer publishes its rows in the file's order, one by one: what the log has is everything up to one row.
     void continue_after(std::string_view, std::uint64_t, std::uint64_t row) override {
         published_rows_ = std::max(published_rows_, row);
+        at_once_ = true;
     }
 
     [[nodiscard]] std::uint64_t rows_seen() const noexcept override { return row_.number; }
@@ -118,8 +123,7 @@ private:
                static_cast<std::int64_t>(share * static_cast<double>(plan_.csv_pace_ns));
     }
     [[nodiscard]] bool is_due() const noexcept {
-        const bool hurry = producer_ == plan_.victim && board_.hurry.load(std::memory_order_relaxed);
-        return hurry || wall_ns() >= due_ns();
+        return at_once_ || board_.hurry.load(std::memory_order_relaxed) || wall_ns() >= due_ns();
     }
 
     const Plan& plan_;
@@ -129,6 +133,7 @@ private:
     CsvRow row_;
     bool has_row_ = false;  ///< row_ was read and waits until it is due.
     std::uint64_t published_rows_ = 0;
+    bool at_once_ = false;  ///< A successor's first record, which shows when it has taken over.
     TextMap<std::uint64_t> sequences_;
 };
 

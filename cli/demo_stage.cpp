@@ -37,12 +37,12 @@ StageFacts Stage::run() {
     raise_house();
     start_producers();
     let_second_consumer_join();
-    if (!plan_.from_csv()) go_flat_out();
     wait_until("the moment of the kill", nanoseconds(plan_.kill_after_ns) + kPatience,
                [&] { return narrator_.elapsed_ns() >= plan_.kill_after_ns; });
     stand_successor_by();
     kill_one();
     watch_takeover();
+    if (!plan_.from_csv()) go_flat_out();
     let_producers_end();
     let_consumers_end();
     return facts_;
@@ -71,7 +71,7 @@ void Stage::start_producers() {
     board_.started_ns.store(wall_ns(), std::memory_order_release);
     narrator_.start_clock();
     narrator_.event(fmt::format("{} producers publish, one live consumer reads; {}", plan_.options.producers,
-                                plan_.from_csv() ? "the file is spread over the time" : "paced until the second consumer is there"));
+                                plan_.from_csv() ? "the file is spread over the time" : "paced for a start, so that the log still has its first offset when a second one comes"));
 }
 
 void Stage::let_second_consumer_join() {
@@ -122,7 +122,6 @@ void Stage::kill_one() {
     victim.kill([&] { board_.killed_ns.store(wall_ns(), std::memory_order_relaxed); });
     facts_.victim_published = load(panel.published);
     facts_.victim_was_publishing = panel.publishing.load(std::memory_order_relaxed);
-    board_.hurry.store(false, std::memory_order_relaxed);
     // release VICTIM_DEAD: pairs with the successor's load; the kernel has said that the victim is gone.
     board_.victim_dead.store(true, std::memory_order_release);
     narrator_.event(fmt::format("producer {} killed with SIGKILL {}, after {} records", plan_.victim,
@@ -134,6 +133,8 @@ void Stage::watch_takeover() {
     const auto taken_over = [&] {
         return load(board_.successor.published) != 0 || board_.successor.finished.load(std::memory_order_acquire);
     };
+    wait_until("the other producers' next records", nanoseconds(plan_.stop_after_ns), [&] { return others_published(); });
+    board_.hurry.store(false, std::memory_order_relaxed);
     wait_until("the successor's take-over", nanoseconds(plan_.stop_after_ns), taken_over);
     narrator_.event(fmt::format("its successor found {} of its records in the log and goes on after the last of them",
                                 grouped(load(board_.successor.continued_at))));
@@ -209,6 +210,15 @@ void Stage::show_progress() {
                                    grouped(load(board_.live.read)),
                                    board_.late.ready.load(std::memory_order_relaxed) ? grouped(load(board_.late.read)) : "-",
                                    grouped(load(board_.live.keys))));
+}
+
+bool Stage::others_published() const noexcept {
+    for (std::uint32_t index = 0; index < plan_.options.producers; ++index) {
+        const ProducerPanel& panel = board_.producers[index];
+        const bool done = index == plan_.victim || panel.finished.load(std::memory_order_relaxed);
+        if (!done && panel.first_after_kill_ns.load(std::memory_order_relaxed) == 0) return false;
+    }
+    return true;
 }
 
 std::uint64_t Stage::published() const noexcept {

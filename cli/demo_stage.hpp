@@ -43,10 +43,10 @@ private:
     void raise_house();
     void start_producers();
     void let_second_consumer_join();
-    void go_flat_out();
     void stand_successor_by();
     void kill_one();
     void watch_takeover();
+    void go_flat_out();
     void let_producers_end();
     void let_consumers_end();
     void take_look();
@@ -55,6 +55,7 @@ private:
     void wait_until(std::string_view what, std::chrono::nanoseconds limit, const std::function<bool()>& reached);
     void check_on_everybody();
     void show_progress();
+    [[nodiscard]] bool others_published() const noexcept;
     [[nodiscard]] std::uint64_t published() const noexcept;
     [[nodiscard]] std::uint64_t fullest_partition() const noexcept;
     [[nodiscard]] bool producers_ended();
