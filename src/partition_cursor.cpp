@@ -16,16 +16,22 @@ PartitionCursor::PartitionCursor(std::shared_ptr<const TopicFiles> topic, std::u
       reader_(log_),
       doorbell_(*log_.readers) {}
 
-Step PartitionCursor::look(partition_log::RecordView& view) noexcept {
-    for (;;) {
-        switch (reader_.look(position_, view)) {
+/// What is at the position if it is no record: steps over closed tickets, and looks again behind them.
+Step PartitionCursor::look_past(partition_log::Found found, partition_log::RecordView& view) noexcept {
+    for (;; found = reader_.look(position_, view)) {
+        switch (found) {
             case partition_log::Found::record: return Step::record;
-            case partition_log::Found::skip: ++position_; continue;
+            case partition_log::Found::skip: ++position_; break;
             case partition_log::Found::lapped: return lapped();
             case partition_log::Found::corrupt: return damaged();
             case partition_log::Found::nothing: return reader_.log_start() > position_ ? lapped() : Step::nothing;
         }
     }
+}
+
+inline Step PartitionCursor::look(partition_log::RecordView& view) noexcept {
+    const partition_log::Found found = reader_.look(position_, view);
+    return found == partition_log::Found::record ? Step::record : look_past(found, view);
 }
 
 /// The log start has passed the position: resume exactly there.
@@ -49,7 +55,7 @@ Step PartitionCursor::report(std::uint64_t to, GapReason reason) noexcept {
     return Step::gap;
 }
 
-void PartitionCursor::describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept {
+inline void PartitionCursor::describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept {
     record.topic = topic_->name();
     record.partition = partition_;
     record.offset = position_;
@@ -61,7 +67,7 @@ void PartitionCursor::describe(const partition_log::RecordView& view, std::uint3
     record.headers = Headers({view.headers(), view.headers_bytes}, headers);
 }
 
-Step PartitionCursor::copy_next(PollBatch& batch) {
+inline Step PartitionCursor::copy_next(PollBatch& batch) {
     partition_log::RecordView view;
     const Step step = look(view);
     if (step != Step::record) return step;

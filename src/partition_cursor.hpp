@@ -66,6 +66,7 @@ public:
 
 private:
     Step look(partition_log::RecordView& view) noexcept;
+    Step look_past(partition_log::Found found, partition_log::RecordView& view) noexcept;
     Step lapped() noexcept;
     Step damaged() noexcept;
     Step report(std::uint64_t to, GapReason reason) noexcept;

@@ -124,39 +124,57 @@ Status Producer::Impl::choose_partitions(std::span<const ProducerRecord> records
     batch_.partitions.resize(records.size());
     std::optional<std::uint32_t> null_key;
     for (std::size_t i = 0; i < records.size(); ++i) {
-        if (!records[i].key && !records[i].partition && !null_key) null_key = next_round_robin();
-        const auto partition = choose_partition(records[i], null_key.value_or(0));
+        const ProducerRecord& record = records[i];
+        if (producers_.size() == 1 && !record.partition) {
+            batch_.partitions[i] = 0;
+            continue;
+        }
+        if (!record.key && !record.partition && !null_key) null_key = next_round_robin();
+        const auto partition = choose_partition(record, null_key.value_or(0));
         if (!partition) return Status::invalid;
         batch_.partitions[i] = *partition;
     }
     return Status::ok;
 }
 
+/// Bytes that the headers of all records of the partition take, encoded.
+std::optional<std::uint64_t> Producer::Impl::share_headers_bytes(std::span<const ProducerRecord> records,
+                                                                 std::uint32_t partition) const noexcept {
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (records[i].headers.empty() || batch_.partitions[i] != partition) continue;
+        const auto bytes = encoded_headers_bytes(records[i].headers);
+        if (!bytes) return std::nullopt;
+        total += std::min(*bytes, record_bytes_max_ + 1);  // what is too large is refused later, by take_apart
+    }
+    return total;
+}
+
+/// Collects the parts of all records of the partition; their headers stay together in one buffer.
 Status Producer::Impl::encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept {
     batch_.indices.clear();
     batch_.parts.clear();
-    std::uint64_t headers_bytes = 0;
+    const auto headers_bytes = share_headers_bytes(records, partition);
+    if (headers_bytes) batch_.headers.resize(*headers_bytes);
+    Status status = headers_bytes ? Status::ok : Status::invalid;
+    std::byte* headers = batch_.headers.data();
     for (std::size_t i = 0; i < records.size(); ++i) {
         if (batch_.partitions[i] != partition) continue;
-        batch_.indices.push_back(i);
         batch_.partitions[i] = kTaken;
-        const auto bytes = encoded_headers_bytes(records[i].headers);
-        if (!bytes) return Status::invalid;
-        if (*bytes > record_bytes_max_) return Status::too_large;
-        headers_bytes += *bytes;
+        batch_.indices.push_back(i);
+        if (status != Status::ok) continue;
+        partition_log::RecordParts& parts = batch_.parts.emplace_back();
+        std::uint64_t bytes = 0;
+        if (!records[i].headers.empty()) {
+            bytes = *encoded_headers_bytes(records[i].headers);
+            if (bytes > record_bytes_max_) status = Status::too_large;
+        }
+        if (status == Status::ok) status = take_apart(records[i], headers, bytes, record_bytes_max_, parts);
+        if (status != Status::ok) continue;
+        if (bytes != 0) headers = encode_headers(records[i].headers, headers);
+        parts.timestamp_ns = timestamp_of(records[i]);
     }
-    batch_.headers.resize(headers_bytes);
-    std::byte* to = batch_.headers.data();
-    for (const std::size_t index : batch_.indices) {
-        std::byte* const end = encode_headers(records[index].headers, to);
-        partition_log::RecordParts parts;
-        const Status status = take_apart(records[index], to, static_cast<std::uint64_t>(end - to), record_bytes_max_, parts);
-        if (status != Status::ok) return status;
-        parts.timestamp_ns = timestamp_of(records[index]);
-        batch_.parts.push_back(parts);
-        to = end;
-    }
-    return Status::ok;
+    return status;
 }
 
 BatchResult Producer::Impl::publish_share(std::span<const ProducerRecord> records, std::size_t first,

@@ -81,6 +81,8 @@ private:
     /// Publishes all records of the batch that go to the partition of record `first`. Returns its status and count.
     [[nodiscard]] BatchResult publish_share(std::span<const ProducerRecord> records, std::size_t first,
                                             std::span<PublishResult> results, Wait wait) noexcept;
+    [[nodiscard]] std::optional<std::uint64_t> share_headers_bytes(std::span<const ProducerRecord> records,
+                                                                   std::uint32_t partition) const noexcept;
     [[nodiscard]] Status encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept;
 
     static constexpr std::uint32_t kTaken = ~std::uint32_t{0};  // in batch_.partitions: published already

@@ -32,7 +32,7 @@ struct LogMemory {
     std::uint64_t extent_bytes = 0;
     std::uint64_t slack = 0;         // tickets that may be taken after everybody found room
     std::uint64_t chunk = 0;         // how far log_start moves at a time
-    std::uint32_t records_shift = 0;
+    std::uint32_t lane_shift = 0;    // log2 of the cells in a lane
     std::uint32_t cell_shift = 0;
     std::uint32_t producer_slots = 0;
     std::uint32_t extent_count = 0;
@@ -55,7 +55,7 @@ struct LogMemory {
           extent_bytes(geometry.extent_bytes),
           slack(std::uint64_t{geometry.producer_slots} * geometry.batch_records_max),
           chunk(geometry.records >= 64 ? geometry.records / 64 : 1),
-          records_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.records))),
+          lane_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.records)) - kLanesShift),
           cell_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.cell_bytes))),
           producer_slots(geometry.producer_slots),
           extent_count(geometry.extents),
@@ -66,8 +66,7 @@ struct LogMemory {
     /// Consecutive offsets lie in different eighths of the ring: a reader that follows closely then does not pull away the
     /// line (or its pair) that the producer writes next.
     [[nodiscard]] std::uint64_t cell_index(std::uint64_t offset) const noexcept {
-        const std::uint64_t in_lap = offset & (records - 1);
-        return (in_lap & (kLanes - 1)) << (records_shift - kLanesShift) | in_lap >> kLanesShift;
+        return (offset & (kLanes - 1)) << lane_shift | (offset & (records - 1)) >> kLanesShift;
     }
     [[nodiscard]] Cell& cell(std::uint64_t offset) const noexcept { return cell_at(cell_index(offset)); }
     [[nodiscard]] Cell& cell_at(std::uint64_t index) const noexcept {
@@ -87,7 +86,7 @@ struct LogMemory {
     }
 
 private:
-    static constexpr std::uint64_t kLanesShift = 3;
+    static constexpr std::uint32_t kLanesShift = 3;
     static constexpr std::uint64_t kLanes = std::uint64_t{1} << kLanesShift;
 };
 

@@ -24,14 +24,11 @@ public:
     explicit Reader(const LogMemory<M>& log) noexcept : log_(log) {}
 
     /// What is at `offset`?
-    [[nodiscard]] Found look(std::uint64_t offset, RecordView& view) const noexcept {
+    [[nodiscard, gnu::always_inline]] Found look(std::uint64_t offset, RecordView& view) const noexcept {
         const auto& cell = log_.cell(offset);
         const std::uint64_t word = cell.word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
-        if (word == cell_word(offset, CellState::committed)) return take_apart(offset, cell, view);
-        if (!decided(word, offset)) return Found::nothing;
-        if (state_of(word) == CellState::unused) return Found::corrupt;
-        if (offset_of(word) == offset) return Found::skip;
-        return valid(offset) ? Found::corrupt : Found::lapped;  // a later word without a moved log_start
+        if (word == cell_word(offset, CellState::committed)) [[likely]] return take_apart(offset, cell, view);
+        return judge(offset, word);
     }
 
     /// The timestamp of the first record in [from, to), or nothing. Records that go while it looks are passed over.
@@ -49,13 +46,13 @@ public:
     }
 
     /// Whether everything read of `offset` up to now was read before the log start passed it.
-    [[nodiscard]] bool valid(std::uint64_t offset) const noexcept {
+    [[nodiscard, gnu::always_inline]] bool valid(std::uint64_t offset) const noexcept {
         M::fence(std::memory_order_acquire);  // acquire LOG_START: after the reads of the cell
         return log_.control->log_start.load(std::memory_order_relaxed) <= offset;  // relaxed: ordered by the fence
     }
 
     /// Copies the viewed body; valid() must be asked afterwards. `view` then refers to the copy.
-    void copy_body(RecordView& view, std::byte* to) const noexcept {
+    [[gnu::always_inline]] void copy_body(RecordView& view, std::byte* to) const noexcept {
         M::copy_out(to, view.body, view.length);
         view.body = to;
     }
@@ -67,10 +64,17 @@ public:
         return log_.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
     }
 
-    void prefetch(std::uint64_t offset) const noexcept { M::prefetch_for_read(&log_.cell(offset)); }
+    [[gnu::always_inline]] void prefetch(std::uint64_t offset) const noexcept { M::prefetch_for_read(&log_.cell(offset)); }
 
 private:
-    [[nodiscard]] Found take_apart(std::uint64_t offset, const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
+    [[nodiscard, gnu::noinline]] Found judge(std::uint64_t offset, std::uint64_t word) const noexcept {
+        if (!decided(word, offset)) return Found::nothing;
+        if (state_of(word) == CellState::unused) return Found::corrupt;
+        if (offset_of(word) == offset) return Found::skip;
+        return valid(offset) ? Found::corrupt : Found::lapped;  // a later word without a moved log_start
+    }
+
+    [[nodiscard, gnu::always_inline]] Found take_apart(std::uint64_t offset, const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
         // relaxed: the word's acquire orders them for a record that is still there; otherwise valid() says no
         view.timestamp_ns = static_cast<std::int64_t>(cell.timestamp.load(std::memory_order_relaxed));
         const std::uint64_t shape = cell.shape.load(std::memory_order_relaxed);
@@ -81,11 +85,15 @@ private:
         return valid(offset) ? Found::corrupt : Found::lapped;
     }
 
-    [[nodiscard]] bool find_body(const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
-        if ((view.flags & layout::kInExtent) == 0) {
+    [[nodiscard, gnu::always_inline]] bool find_body(const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
+        if ((view.flags & layout::kInExtent) == 0) [[likely]] {
             view.body = cell.inline_bytes();
             return view.length <= log_.inline_bytes;
         }
+        return find_in_extent(cell, view);
+    }
+
+    [[nodiscard, gnu::noinline]] bool find_in_extent(const typename LogMemory<M>::Cell& cell, RecordView& view) const noexcept {
         std::uint64_t location = 0;
         M::copy_out(&location, cell.inline_bytes(), sizeof location);
         if (location >= log_.payload_bytes) return false;

@@ -46,7 +46,7 @@ template <class M>
 template <class M>
 [[gnu::always_inline]] inline void write_body(std::byte* to, const RecordParts& parts) noexcept {
     if (parts.value_bytes != 0) M::copy_in(to, parts.value, parts.value_bytes);
-    if (parts.length() != parts.value_bytes) write_tail<M>(to + parts.value_bytes, parts);
+    if (parts.key_bytes != 0 || (parts.flags & layout::kHasHeaders) != 0) write_tail<M>(to + parts.value_bytes, parts);
 }
 
 /// What a reader found: lengths that have been checked against each other, and the body's bytes.
@@ -65,20 +65,24 @@ struct RecordView {
     [[nodiscard]] const std::byte* headers() const noexcept { return body + value_bytes + key_bytes; }
 };
 
-/// Splits a body of `view.length` bytes. `M::copy_out` reads the headers' length once. False if the lengths contradict
-/// each other.
+/// The bytes behind key and value, by the headers' length, which is read once. False if they contradict each other.
 template <class M>
-[[nodiscard]] bool split_body(RecordView& view) noexcept {
+[[nodiscard, gnu::noinline]] bool split_headers(RecordView& view, std::uint64_t& rest) noexcept {
+    if (rest < sizeof view.headers_bytes) return false;
+    rest -= sizeof view.headers_bytes;
+    M::copy_out(&view.headers_bytes, view.body + rest, sizeof view.headers_bytes);
+    if (view.headers_bytes > rest) return false;
+    rest -= view.headers_bytes;
+    return true;
+}
+
+/// Splits a body of `view.length` bytes. False if the lengths contradict each other.
+template <class M>
+[[nodiscard, gnu::always_inline]] inline bool split_body(RecordView& view) noexcept {
     if ((view.flags & ~layout::kCellFlagsAll) != 0) return false;
     std::uint64_t rest = view.length;
     view.headers_bytes = 0;
-    if ((view.flags & layout::kHasHeaders) != 0) {
-        if (rest < sizeof view.headers_bytes) return false;
-        rest -= sizeof view.headers_bytes;
-        M::copy_out(&view.headers_bytes, view.body + rest, sizeof view.headers_bytes);
-        if (view.headers_bytes > rest) return false;
-        rest -= view.headers_bytes;
-    }
+    if ((view.flags & layout::kHasHeaders) != 0 && !split_headers<M>(view, rest)) return false;
     if (view.key_bytes > rest) return false;
     view.value_bytes = static_cast<std::uint32_t>(rest - view.key_bytes);
     if (view.null_key() && view.key_bytes != 0) return false;
