@@ -29,6 +29,8 @@ void add_commands(CLI::App& app) {
     add_consume(app);
     add_verify(app);
     add_dump(app);
+    add_demo(app);
+    add_perf(app);
 }
 
 /// "ringmain topic create" for the innermost subcommand that was given.
