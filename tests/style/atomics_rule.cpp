@@ -22,7 +22,7 @@ std::string arguments_at(const std::string& code, std::size_t open) {
 
 Findings check_atomic_orders(const SourceFile& file) {
     static const std::regex kOperation(
-        R"((?:(?:\.|->)\s*(load|store|exchange|fetch_\w+|compare_exchange_\w+|test_and_set)|\b(\w*fence))\s*\()");
+        R"((?:(?:\.|->)\s*(load|store|exchange|fetch_\w+|compare_exchange_\w+|test_and_set)|\b(\w*(?:M|Memory)::fence|atomic_\w+_fence))\s*\()");
     static const std::regex kOrder(R"(order|\b(k?(relaxed|acquire|release|acq_rel|seq_cst))\b)", std::regex::icase);
     Findings findings;
     const std::sregex_iterator end;

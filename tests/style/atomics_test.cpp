@@ -42,6 +42,7 @@ TEST_CASE("the order rule finds operations and fences without an order") {
     CHECK(orders_missing("a.compare_exchange_strong(seen,\n    next);") == 1);
     CHECK(orders_missing("a.exchange(1);") == 1);
     CHECK(orders_missing("M::fence();") == 1);
+    CHECK(orders_missing("std::atomic_thread_fence();") == 1);
 }
 
 TEST_CASE("the order rule accepts named orders and text that only looks like an operation") {

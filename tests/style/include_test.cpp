@@ -46,6 +46,7 @@ TEST_CASE("the include rule finds what structures must get handed in") {
     CHECK(check_planted("src/partition_log/a.hpp", "\"platform/clock.hpp\"").size() == 1);
     CHECK(check_planted("src/layout/a.hpp", "\"platform/clock.hpp\"").size() == 1);
     CHECK(check_planted("src/layout/a.hpp", "\"platform/memory.hpp\"").empty());
+    CHECK(check_planted("src/client_table/a.hpp", "\"platform/clock.hpp\"").empty());
 }
 
 TEST_CASE("the include rule finds foreign headers and names of no file") {
@@ -62,6 +63,7 @@ TEST_CASE("the include rule accepts what goes down") {
     CHECK(check_planted("src/partition_log/a.hpp", "\"ringmain/status.hpp\"").empty());
     CHECK(check_planted("src/platform/a.cpp", "<boost/interprocess/mapped_region.hpp>").empty());
     CHECK(check_planted("cli/a.cpp", "\"output.hpp\"").empty());
+    CHECK(check_planted("examples/a.cpp", "<ringmain/broker.hpp>").empty());
     CHECK(check_planted("tests/unit/a.cpp", "\"layout/cell.hpp\"").empty());
     CHECK(check_planted("src/layout/a.hpp", "<atomic>").empty());
 }
