@@ -114,6 +114,7 @@ void Publisher::wait_for_room() {
 }
 
 void Publisher::refuse(Status status) const {
+    if (status == Status::cannot_attach) producer_.attach(results_.front().partition);  // throws, with the reason
     const std::string reason = status == Status::too_large ? too_large_text(producer_, records_.front()) : explain(status);
     throw CommandError(fmt::format("{}: {}", to_text(origins_.front()), reason));
 }
