@@ -1,6 +1,7 @@
 // Does a publish cost more when more readers are attached?
 //
-// One producer process on its own core; each reader is a process of its own that has assigned the topic and does not run.
+// One producer process on its own core; each reader is a process of its own that has assigned the topic and does not
+// run.
 #include <unistd.h>
 
 #include "bench/common/contest.hpp"
@@ -26,16 +27,20 @@ void attach_and_sleep(const std::filesystem::path& directory, Board& board, std:
     consumer.assign(kTopic);
     require_ok(consumer.poll().status);
     board.start.arrive_and_wait(parties);
-    for (;;) ::pause();
+    for (;;)
+        ::pause();
 }
 
-void publish_and_measure(const std::filesystem::path& directory, Board& board, std::uint32_t parties, std::uint64_t records) {
+void publish_and_measure(const std::filesystem::path& directory, Board& board, std::uint32_t parties,
+                         std::uint64_t records) {
     LibrarySender<kBytes, Send::copy> sender(directory, kTopic, {});
     board.start.arrive_and_wait(parties);
     const std::uint64_t warm = 2 * ringmain::TopicOptions{}.records;
-    for (std::uint64_t i = 0; i < warm; ++i) sender.send(i);
+    for (std::uint64_t i = 0; i < warm; ++i)
+        sender.send(i);
     const std::uint64_t from = ticks_now();
-    for (std::uint64_t i = 0; i < records; ++i) sender.send(i);
+    for (std::uint64_t i = 0; i < records; ++i)
+        sender.send(i);
     board.publish_ns = ticks_to_ns(ticks_now() - from) / static_cast<double>(records);
 }
 
@@ -63,9 +68,8 @@ int main(int argc, char** argv) {
     return contest_main(argc, argv, "attached_readers", question, [](Contest& contest) {
         static ScratchBroker scratch;
         for (const std::uint32_t readers : {0U, 1U, 8U, 32U}) {
-            contest.add({std::to_string(readers) + " readers", "ns", "one publish of 40 bytes, mean", [&contest, readers] {
-                             return measure(contest.options(), scratch, readers);
-                         }});
+            contest.add({std::to_string(readers) + " readers", "ns", "one publish of 40 bytes, mean",
+                         [&contest, readers] { return measure(contest.options(), scratch, readers); }});
         }
         contest.compare({"8 readers / 1 reader", "8 readers", "1 readers", Wanted{Relation::at_most, 1.10}});
         contest.compare({"32 readers / 1 reader", "32 readers", "1 readers", Wanted{Relation::at_most, 1.10}});

@@ -15,8 +15,8 @@ constexpr std::size_t kBytes = 16 * 1024;
 constexpr std::uint64_t kRecords = 200'000;
 
 template <Read kRead, Send kSend>
-void add_library(Contest& contest, ScratchBroker& scratch, std::string name, std::string what, std::uint64_t payload_bytes,
-                 bool exclusive = false) {
+void add_library(Contest& contest, ScratchBroker& scratch, std::string name, std::string what,
+                 std::uint64_t payload_bytes, bool exclusive = false) {
     const ContestOptions& options = contest.options();
     LibraryOptions library;
     library.topic.when_full = WhenFull::block;
@@ -44,15 +44,18 @@ int main(int argc, char** argv) {
         static ScratchBroker scratch;
         const ContestOptions& options = contest.options();
         constexpr std::uint64_t kPayload = ringmain::TopicOptions{}.payload_bytes;
-        contest.add({"bulk copy", "B/s", "16 KiB blocks copied into a ring of as much memory and out of it", [&options] {
-                         const CpuPair cpus{options.cpus[0], options.cpus[1]};
-                         return Sample{bulk_copy_bytes_per_s(cpus, kPayload, kBytes, options.scaled(kRecords, 2048)), {}};
-                     }});
+        contest.add(
+            {"bulk copy", "B/s", "16 KiB blocks copied into a ring of as much memory and out of it", [&options] {
+                 const CpuPair cpus{options.cpus[0], options.cpus[1]};
+                 return Sample{bulk_copy_bytes_per_s(cpus, kPayload, kBytes, options.scaled(kRecords, 2048)), {}};
+             }});
         add_library<Read::poll, Send::copy>(contest, scratch, "16 KiB", "publish a copy, poll a copy", kPayload);
-        add_library<Read::visit, Send::copy>(contest, scratch, "16 KiB visit", "publish a copy, visit in place", kPayload);
-        add_library<Read::visit, Send::loan>(contest, scratch, "16 KiB zero copy", "fill a loan, visit in place", kPayload);
-        add_library<Read::poll, Send::copy>(contest, scratch, "16 KiB exclusive", "exclusive, publish a copy, poll a copy", kPayload,
-                                            true);
+        add_library<Read::visit, Send::copy>(contest, scratch, "16 KiB visit", "publish a copy, visit in place",
+                                             kPayload);
+        add_library<Read::visit, Send::loan>(contest, scratch, "16 KiB zero copy", "fill a loan, visit in place",
+                                             kPayload);
+        add_library<Read::poll, Send::copy>(contest, scratch, "16 KiB exclusive",
+                                            "exclusive, publish a copy, poll a copy", kPayload, true);
         contest.compare({"16 KiB / bulk copy", "16 KiB", "bulk copy", Wanted{Relation::at_least, 0.9}});
         contest.compare({"16 KiB visit / bulk copy", "16 KiB visit", "bulk copy", {}});
         contest.compare({"16 KiB zero copy / bulk copy", "16 KiB zero copy", "bulk copy", {}});

@@ -1,7 +1,7 @@
 // How much processor time does a consumer use that has nothing to read?
 //
-// A consumer process waits in one blocking poll while nobody publishes; the kernel's count of its processor time is read
-// from outside. Then how long a publish takes to wake it.
+// A consumer process waits in one blocking poll while nobody publishes; the kernel's count of its processor time is
+// read from outside. Then how long a publish takes to wake it.
 #include <time.h>
 
 #include <atomic>
@@ -72,7 +72,8 @@ void publish_slowly(const std::filesystem::path& directory, Board& board, std::u
         std::this_thread::sleep_for(std::chrono::microseconds(500));
         board.sent_at.store(ticks_now(), std::memory_order_relaxed);  // relaxed: the record publishes it
         sender.send(i);
-        while (board.received.load(std::memory_order_acquire) != i + 1) std::this_thread::yield();
+        while (board.received.load(std::memory_order_acquire) != i + 1)
+            std::this_thread::yield();
     }
 }
 
@@ -83,7 +84,8 @@ void receive_slowly(const std::filesystem::path& directory, Board& board, std::u
         const ringmain::PollResult result = consumer.poll(1, std::chrono::seconds(1));
         const std::uint64_t now = ticks_now();
         require_ok(result.status);
-        if (result.records.empty()) continue;
+        if (result.records.empty())
+            continue;
         const std::uint64_t sent = board.sent_at.load(std::memory_order_relaxed);  // relaxed: ordered by the record
         board.ns.record(static_cast<std::uint64_t>(ticks_to_ns(now > sent ? now - sent : 0)));
         board.received.store(++received, std::memory_order_release);
@@ -108,18 +110,22 @@ Sample measure_wake(const ContestOptions& options, ScratchBroker& scratch) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const char* question = "How much processor time does a consumer use that has nothing to read, and how fast does it wake?";
+    const char* question =
+        "How much processor time does a consumer use that has nothing to read, and how fast does it wake?";
     return contest_main(argc, argv, "idle", question, [](Contest& contest) {
         static ScratchBroker scratch;
         const ContestOptions& options = contest.options();
         contest.add({"idle blocked consumer", "us/s", "processor time per second of waiting",
                      [&options] { return measure_idle(options, scratch); }});
-        contest.add({"futex wake to run", "ns", "the bare system call, p50", [&options] {
-                         return latency_sample(futex_wake_to_run({options.cpus[0], options.cpus[1]}, options.scaled(600, 20)));
-                     }});
+        contest.add(
+            {"futex wake to run", "ns", "the bare system call, p50", [&options] {
+                 return latency_sample(futex_wake_to_run({options.cpus[0], options.cpus[1]}, options.scaled(600, 20)));
+             }});
         contest.add({"publish to a sleeping consumer", "ns", "from before publish to poll's return, p50",
                      [&options] { return measure_wake(options, scratch); }});
-        contest.compare({"processor time of an idle consumer, us per s", "idle blocked consumer", "", Wanted{Relation::at_most, 1000}});
-        contest.compare({"publish to a sleeping consumer / futex wake", "publish to a sleeping consumer", "futex wake to run", {}});
+        contest.compare({"processor time of an idle consumer, us per s", "idle blocked consumer", "",
+                         Wanted{Relation::at_most, 1000}});
+        contest.compare(
+            {"publish to a sleeping consumer / futex wake", "publish to a sleeping consumer", "futex wake to run", {}});
     });
 }

@@ -17,7 +17,8 @@ using nlohmann::json;
 
 json read_json(const std::string& path) {
     std::ifstream file(path);
-    if (!file) throw std::runtime_error("cannot read " + path);
+    if (!file)
+        throw std::runtime_error("cannot read " + path);
     return json::parse(file);
 }
 
@@ -25,23 +26,29 @@ void write_text(const std::string& path, const std::string& text) {
     std::ofstream file(path);
     file << text;
     file.close();
-    if (!file) throw std::runtime_error("cannot write " + path);
+    if (!file)
+        throw std::runtime_error("cannot write " + path);
 }
 
 /// Google Benchmark's file, reduced to what does not name the machine: one entry for each primitive.
 json primitives_of(const json& google) {
     json primitives = json::array();
     for (const json& one : google.at("benchmarks")) {
-        if (one.value("aggregate_name", "median") != "median") continue;
-        primitives.push_back({{"name", one.at("run_name")}, {"cpu_time", one.at("cpu_time")}, {"time_unit", one.at("time_unit")}});
+        if (one.value("aggregate_name", "median") != "median")
+            continue;
+        primitives.push_back(
+            {{"name", one.at("run_name")}, {"cpu_time", one.at("cpu_time")}, {"time_unit", one.at("time_unit")}});
     }
     return primitives;
 }
 
 std::string number(double value) {
-    if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
-    if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
-    if (value >= 1e3) return fmt::format("{:.1f} k", value / 1e3);
+    if (value >= 1e9)
+        return fmt::format("{:.2f} G", value / 1e9);
+    if (value >= 1e6)
+        return fmt::format("{:.2f} M", value / 1e6);
+    if (value >= 1e3)
+        return fmt::format("{:.1f} k", value / 1e3);
     return fmt::format("{:.4g} ", value);
 }
 
@@ -51,10 +58,11 @@ std::string ratio_rows(const json& result) {
         for (const json& ratio : program["ratios"]) {
             const bool judged = ratio.contains("wanted");
             const std::string wanted =
-                judged ? fmt::format("{} {:g}", ratio["relation"].get<std::string>(), ratio["wanted"].get<double>()) : std::string();
+                judged ? fmt::format("{} {:g}", ratio["relation"].get<std::string>(), ratio["wanted"].get<double>())
+                       : std::string();
             rows += fmt::format("| {} | {:.3g} | {:.3g} … {:.3g} | {} | {} |\n", ratio["name"].get<std::string>(),
-                                ratio["median"].get<double>(), ratio["min"].get<double>(), ratio["max"].get<double>(), wanted,
-                                judged ? ratio["verdict"].get<std::string>() : std::string("-"));
+                                ratio["median"].get<double>(), ratio["min"].get<double>(), ratio["max"].get<double>(),
+                                wanted, judged ? ratio["verdict"].get<std::string>() : std::string("-"));
         }
     }
     return rows;
@@ -66,14 +74,15 @@ std::string measurement_rows(const json& program) {
         const std::string unit = m["unit"];
         std::string note = m["what"];
         if (m.contains("extras") && m["extras"].contains("p99")) {
-            note += fmt::format("; p99 {:.0f}, p99.9 {:.0f}, max {:.0f}", m["extras"]["p99"]["median"].get<double>(),
-                                m["extras"]["p99.9"]["median"].get<double>(), m["extras"]["max"]["median"].get<double>());
+            note +=
+                fmt::format("; p99 {:.0f}, p99.9 {:.0f}, max {:.0f}", m["extras"]["p99"]["median"].get<double>(),
+                            m["extras"]["p99.9"]["median"].get<double>(), m["extras"]["max"]["median"].get<double>());
         }
         if (m.contains("extras") && m["extras"].contains("lost_fraction")) {
             note += fmt::format("; lost {:.1f} %", 100 * m["extras"]["lost_fraction"]["median"].get<double>());
         }
-        rows += fmt::format("| {} | {}{} | {}{} … {}{} | {} |\n", m["name"].get<std::string>(), number(m["median"]), unit,
-                            number(m["min"]), unit, number(m["max"]), unit, note);
+        rows += fmt::format("| {} | {}{} | {}{} … {}{} | {} |\n", m["name"].get<std::string>(), number(m["median"]),
+                            unit, number(m["min"]), unit, number(m["max"]), unit, note);
     }
     for (const json& s : program["skipped"]) {
         rows += fmt::format("| {} | skipped | | {} |\n", s["name"].get<std::string>(), s["reason"].get<std::string>());
@@ -84,22 +93,28 @@ std::string measurement_rows(const json& program) {
 std::string machine_text(const json& result) {
     const json& machine = result["machine"];
     std::string caches;
-    for (const json& cache : machine["caches"]) caches += (caches.empty() ? "" : "; ") + cache.get<std::string>();
-    return fmt::format(
-        "{}, {} logical processors{}. {}. {} MiB of memory. {}. {}, `{}`. Commit {}, {}.\n", machine["cpu"].get<std::string>(),
-        machine["logical_cpus"].get<int>(), machine["virtual_machine"].get<bool>() ? " of a virtual machine" : "", caches,
-        machine["memory_mib"].get<long>(), machine["kernel"].get<std::string>(), machine["compiler"].get<std::string>(),
-        machine["flags"].get<std::string>(), result["commit"].get<std::string>(), result["date"].get<std::string>());
+    for (const json& cache : machine["caches"])
+        caches += (caches.empty() ? "" : "; ") + cache.get<std::string>();
+    return fmt::format("{}, {} logical processors{}. {}. {} MiB of memory. {}. {}, `{}`. Commit {}, {}.\n",
+                       machine["cpu"].get<std::string>(), machine["logical_cpus"].get<int>(),
+                       machine["virtual_machine"].get<bool>() ? " of a virtual machine" : "", caches,
+                       machine["memory_mib"].get<long>(), machine["kernel"].get<std::string>(),
+                       machine["compiler"].get<std::string>(), machine["flags"].get<std::string>(),
+                       result["commit"].get<std::string>(), result["date"].get<std::string>());
 }
 
 std::string to_markdown(const json& result) {
-    std::string text = "# Benchmark results\n\nWritten by `bench/run.sh`; what is measured and how is in `docs/benchmarking.md`.\n\n";
+    std::string text =
+        "# Benchmark results\n\nWritten by `bench/run.sh`; what is measured and how is in `docs/benchmarking.md`.\n\n";
     text += machine_text(result) + "\n";
-    text += "Medians of rounds in which the contestants alternate, with the lowest and the highest round. A ratio is the median of "
-            "the rounds' own ratios.\n\n";
+    text +=
+        "Medians of rounds in which the contestants alternate, with the lowest and the highest round. A ratio is the "
+        "median of "
+        "the rounds' own ratios.\n\n";
     text += "| ratio | measured | lowest … highest | wanted | |\n|---|---|---|---|---|\n" + ratio_rows(result);
     for (const json& program : result["programs"]) {
-        text += fmt::format("\n## {}\n\n| | median | lowest … highest | |\n|---|---|---|---|\n", program["question"].get<std::string>());
+        text += fmt::format("\n## {}\n\n| | median | lowest … highest | |\n|---|---|---|---|\n",
+                            program["question"].get<std::string>());
         text += measurement_rows(program);
     }
     if (!result["primitives"].empty()) {
@@ -136,7 +151,8 @@ int main(int argc, char** argv) {
     try {
         json result{{"commit", commit}, {"date", date}, {"machine", ringmain::bench::describe_machine()}};
         result["programs"] = json::array();
-        for (const std::string& part : parts) result["programs"].push_back(read_json(part));
+        for (const std::string& part : parts)
+            result["programs"].push_back(read_json(part));
         result["primitives"] = primitives.empty() ? json::array() : primitives_of(read_json(primitives));
         write_text(json_path, result.dump(1) + "\n");
         write_text(table_path, to_markdown(result));

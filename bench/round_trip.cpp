@@ -1,7 +1,7 @@
 // How long does a record take to reach another process?
 //
-// One process publishes and waits for the answer, the other waits and answers; both spin. Half of the time from one answer
-// to the next, beside the bare cache line that goes back and forth.
+// One process publishes and waits for the answer, the other waits and answers; both spin. Half of the time from one
+// answer to the next, beside the bare cache line that goes back and forth.
 #include "bench/common/contest.hpp"
 #include "bench/common/duel.hpp"
 #include "bench/contestants/direct_link.hpp"
@@ -46,30 +46,38 @@ void add_contestants(Contest& contest, ScratchBroker& scratch) {
     exclusive.exclusive = true;
     LibraryOptions clock;
     clock.stamp = Stamp::coarse_clock;
-    add_library<40, LibraryLink<40, Read::visit>>(contest, scratch, "40 B visit", "publish, visit in place, p50", plain);
+    add_library<40, LibraryLink<40, Read::visit>>(contest, scratch, "40 B visit", "publish, visit in place, p50",
+                                                  plain);
     add_library<40, LibraryLink<40, Read::poll>>(contest, scratch, "40 B poll", "publish, poll a copy, p50", plain);
     add_library<40, LibraryLink<40, Read::visit>>(contest, scratch, "40 B visit, coarse clock",
                                                   "the producer's clock stamps the record, p50", clock);
-    add_library<40, LibraryLink<40, Read::visit>>(contest, scratch, "40 B visit, exclusive", "exclusive producers, p50", exclusive);
-    add_library<40, DirectLink<40>>(contest, scratch, "40 B direct", "the partition log without the public classes, p50", plain);
-    add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in a 128 B cell", "publish, visit in place, p50", wide);
-    add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in an extent", "publish, visit in place, p50", plain);
+    add_library<40, LibraryLink<40, Read::visit>>(contest, scratch, "40 B visit, exclusive", "exclusive producers, p50",
+                                                  exclusive);
+    add_library<40, DirectLink<40>>(contest, scratch, "40 B direct",
+                                    "the partition log without the public classes, p50", plain);
+    add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in a 128 B cell",
+                                                  "publish, visit in place, p50", wide);
+    add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in an extent", "publish, visit in place, p50",
+                                                  plain);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return contest_main(argc, argv, "round_trip", "How long does a record take to reach another process?", [](Contest& contest) {
-        static ScratchBroker scratch;
-        add_yardsticks(contest);
-        add_contestants(contest, scratch);
-        const auto at_most = [](double value) { return Wanted{Relation::at_most, value}; };
-        contest.compare({"40 B / line ping-pong", "40 B visit", "line ping-pong", at_most(1.6)});
-        contest.compare({"40 B poll / line ping-pong", "40 B poll", "line ping-pong", {}});
-        contest.compare({"40 B direct / line ping-pong", "40 B direct", "line ping-pong", {}});
-        contest.compare({"64 B in a 128 B cell / line ping-pong", "64 B in a 128 B cell", "line ping-pong", at_most(2.4)});
-        contest.compare({"64 B in an extent / line ping-pong", "64 B in an extent", "line ping-pong", at_most(2.4)});
-        contest.compare({"40 B / ring", "40 B visit", "ring 40 B", {}});
-        contest.compare({"40 B through the public classes / direct", "40 B visit", "40 B direct", {}});
-    });
+    return contest_main(
+        argc, argv, "round_trip", "How long does a record take to reach another process?", [](Contest& contest) {
+            static ScratchBroker scratch;
+            add_yardsticks(contest);
+            add_contestants(contest, scratch);
+            const auto at_most = [](double value) { return Wanted{Relation::at_most, value}; };
+            contest.compare({"40 B / line ping-pong", "40 B visit", "line ping-pong", at_most(1.6)});
+            contest.compare({"40 B poll / line ping-pong", "40 B poll", "line ping-pong", {}});
+            contest.compare({"40 B direct / line ping-pong", "40 B direct", "line ping-pong", {}});
+            contest.compare(
+                {"64 B in a 128 B cell / line ping-pong", "64 B in a 128 B cell", "line ping-pong", at_most(2.4)});
+            contest.compare(
+                {"64 B in an extent / line ping-pong", "64 B in an extent", "line ping-pong", at_most(2.4)});
+            contest.compare({"40 B / ring", "40 B visit", "ring 40 B", {}});
+            contest.compare({"40 B through the public classes / direct", "40 B visit", "40 B direct", {}});
+        });
 }

@@ -31,9 +31,8 @@ trap 'exit 130' INT TERM
 [ -z "$quick" ] || out=$work
 
 commit=$(git -C "$root" -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-if [ "$commit" != unknown ] && [ -n "$(git -C "$root" -c safe.directory='*' status --porcelain -- include src bench ':!bench/results')" ]; then
-    commit=$commit-modified
-fi
+changed() { git -C "$root" -c safe.directory='*' status --porcelain -- include src bench ':!bench/results'; }
+[ "$commit" = unknown ] || [ -z "$(changed)" ] || commit=$commit-modified
 
 order="limits round_trip stream bulk two_producers attached_readers idle system_calls"
 parts=
@@ -50,8 +49,8 @@ done
 
 seconds=0.2
 [ -z "$quick" ] || seconds=0.005
-"$programs/bench_primitives" --benchmark_min_time=$seconds --benchmark_repetitions=3 --benchmark_report_aggregates_only=true \
-    --benchmark_out="$work/primitives.json" --benchmark_out_format=json >"$work/primitives.txt" 2>&1 || {
+"$programs/bench_primitives" --benchmark_min_time=$seconds --benchmark_repetitions=3 \
+    --benchmark_report_aggregates_only=true --benchmark_out="$work/primitives.json" --benchmark_out_format=json >"$work/primitives.txt" 2>&1 || {
     cat "$work/primitives.txt" >&2
     exit 1
 }

@@ -1,8 +1,8 @@
 // How many 40-byte records a second go from one producer to one consumer?
 //
-// Beside the textbook single-producer ring of as many 64-byte slots, with a consumer that spins and with one that pauses
-// about a microsecond when it finds nothing. `block` topics: nothing is lost, as in the ring. The `overwrite` contestants
-// do not wait for the consumer: what is lost is in the results.
+// Beside the textbook single-producer ring of as many 64-byte slots, with a consumer that spins and with one that
+// pauses about a microsecond when it finds nothing. `block` topics: nothing is lost, as in the ring. The `overwrite`
+// contestants do not wait for the consumer: what is lost is in the results.
 #include "bench/common/contest.hpp"
 #include "bench/common/duel.hpp"
 #include "bench/contestants/direct_link.hpp"
@@ -65,11 +65,13 @@ void add_all(Contest& contest, ScratchBroker& scratch, Idle idle) {
     add_library<Batch>(contest, scratch, "shared batch", "shared producer, batches of 16, block, poll", idle, shared);
     add_library<Poll>(contest, scratch, "exclusive", "exclusive producer, block, poll", idle, exclusive);
     add_library<Visit>(contest, scratch, "exclusive visit", "exclusive producer, block, visit", idle, exclusive);
-    add_library<DirectLink<kBytes>>(contest, scratch, "shared direct", "the partition log without the public classes", idle, shared);
-    add_library<DirectLink<kBytes>>(contest, scratch, "exclusive direct", "the partition log without the public classes", idle,
-                                    exclusive);
+    add_library<DirectLink<kBytes>>(contest, scratch, "shared direct", "the partition log without the public classes",
+                                    idle, shared);
+    add_library<DirectLink<kBytes>>(contest, scratch, "exclusive direct",
+                                    "the partition log without the public classes", idle, exclusive);
     add_library<Poll>(contest, scratch, "shared overwrite", "as shared, on an overwrite topic", idle, overwrite);
-    add_library<Poll>(contest, scratch, "exclusive overwrite", "as exclusive, on an overwrite topic", idle, overwrite_exclusive);
+    add_library<Poll>(contest, scratch, "exclusive overwrite", "as exclusive, on an overwrite topic", idle,
+                      overwrite_exclusive);
 }
 
 void compare(Contest& contest, const std::string& idle, double shared_wanted) {

@@ -1,7 +1,7 @@
 // How many system calls does a publish make when nobody sleeps?
 //
-// A traced producer process publishes 10,000 records while a consumer is attached that does not sleep; every system call of
-// that stretch is counted.
+// A traced producer process publishes 10,000 records while a consumer is attached that does not sleep; every system
+// call of that stretch is counted.
 #include <memory>
 
 #include "bench/common/contest.hpp"
@@ -21,7 +21,8 @@ Sample count(ScratchBroker& scratch, const LibraryOptions& options) {
     LibraryReceiver<Read::poll> reader(scratch.broker().directory(), kTopic, options);
     std::unique_ptr<LibrarySender<kBytes, kSend>> sender;
     const auto send = [&](std::uint64_t records) {
-        for (std::uint64_t i = 0; i < records; ++i) sender->send(i);
+        for (std::uint64_t i = 0; i < records; ++i)
+            sender->send(i);
     };
     const std::uint64_t calls = count_system_calls(
         [&] {
@@ -35,27 +36,29 @@ Sample count(ScratchBroker& scratch, const LibraryOptions& options) {
 
 template <std::size_t kBytes, Send kSend = Send::copy>
 void add(Contest& contest, ScratchBroker& scratch, const std::string& name, LibraryOptions options) {
-    contest.add({name, "calls", "system calls of 10,000 publishes", [&scratch, options] { return count<kBytes, kSend>(scratch, options); }});
+    contest.add({name, "calls", "system calls of 10,000 publishes",
+                 [&scratch, options] { return count<kBytes, kSend>(scratch, options); }});
     contest.compare({"system calls of 10,000 publishes: " + name, name, "", Wanted{Relation::at_most, 0}});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return contest_main(argc, argv, "system_calls", "How many system calls does a publish make when nobody sleeps?", [](Contest& contest) {
-        static ScratchBroker scratch;
-        LibraryOptions exclusive;
-        exclusive.exclusive = true;
-        LibraryOptions clock;
-        clock.stamp = Stamp::coarse_clock;
-        LibraryOptions block;
-        block.topic.when_full = ringmain::WhenFull::block;
-        add<40>(contest, scratch, "40 B shared", {});
-        add<40>(contest, scratch, "40 B exclusive", exclusive);
-        add<40>(contest, scratch, "40 B coarse clock", clock);
-        add<40>(contest, scratch, "40 B block", block);
-        add<40, Send::batch>(contest, scratch, "40 B batches of 16", {});
-        add<16 * 1024>(contest, scratch, "16 KiB", {});
-        add<16 * 1024, Send::loan>(contest, scratch, "16 KiB loan", {});
-    });
+    return contest_main(argc, argv, "system_calls", "How many system calls does a publish make when nobody sleeps?",
+                        [](Contest& contest) {
+                            static ScratchBroker scratch;
+                            LibraryOptions exclusive;
+                            exclusive.exclusive = true;
+                            LibraryOptions clock;
+                            clock.stamp = Stamp::coarse_clock;
+                            LibraryOptions block;
+                            block.topic.when_full = ringmain::WhenFull::block;
+                            add<40>(contest, scratch, "40 B shared", {});
+                            add<40>(contest, scratch, "40 B exclusive", exclusive);
+                            add<40>(contest, scratch, "40 B coarse clock", clock);
+                            add<40>(contest, scratch, "40 B block", block);
+                            add<40, Send::batch>(contest, scratch, "40 B batches of 16", {});
+                            add<16 * 1024>(contest, scratch, "16 KiB", {});
+                            add<16 * 1024, Send::loan>(contest, scratch, "16 KiB loan", {});
+                        });
 }

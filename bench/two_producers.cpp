@@ -1,7 +1,7 @@
 // How many 40-byte records a second go from two producers to one consumer?
 //
-// Beside a log made of a bare fetch-add without any safety. Three processes: where the machine has only two processors the
-// consumer shares one with the second producer, for both contestants, and gives it away when it finds nothing.
+// Beside a log made of a bare fetch-add without any safety. Three processes: where the machine has only two processors
+// the consumer shares one with the second producer, for both contestants, and gives it away when it finds nothing.
 #include "bench/common/contest.hpp"
 #include "bench/common/duel.hpp"
 #include "bench/contestants/library_link.hpp"
@@ -27,7 +27,8 @@ StreamPlan plan_for(const ContestOptions& options) {
 }
 
 template <class Link>
-void add_library(Contest& contest, ScratchBroker& scratch, std::string name, std::string what, ringmain::WhenFull policy) {
+void add_library(Contest& contest, ScratchBroker& scratch, std::string name, std::string what,
+                 ringmain::WhenFull policy) {
     StreamPlan plan = plan_for(contest.options());
     plan.lossy = policy == ringmain::WhenFull::overwrite;
     LibraryOptions library;
@@ -52,8 +53,10 @@ int main(int argc, char** argv) {
         using Poll = LibraryLink<kBytes, Read::poll>;
         using Batch = LibraryLink<kBytes, Read::poll, Send::batch>;
         add_library<Poll>(contest, scratch, "two producers", "publish, block, poll", ringmain::WhenFull::block);
-        add_library<Batch>(contest, scratch, "two producers, batches", "batches of 16, block, poll", ringmain::WhenFull::block);
-        add_library<Poll>(contest, scratch, "two producers, overwrite", "publish, overwrite, poll", ringmain::WhenFull::overwrite);
+        add_library<Batch>(contest, scratch, "two producers, batches", "batches of 16, block, poll",
+                           ringmain::WhenFull::block);
+        add_library<Poll>(contest, scratch, "two producers, overwrite", "publish, overwrite, poll",
+                          ringmain::WhenFull::overwrite);
         contest.compare({"two producers / naive log", "two producers", "naive log", Wanted{Relation::at_least, 1.0}});
         contest.compare({"two producers, batches / naive log", "two producers, batches", "naive log", {}});
         contest.compare({"two producers, overwrite / naive log", "two producers, overwrite", "naive log", {}});

@@ -25,9 +25,11 @@ namespace ringmain::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Works in temporary topics of its own: in the broker directory of -d DIR (or RINGMAIN_DIR), otherwise in a private one in\n"
+    "Works in temporary topics of its own: in the broker directory of -d DIR (or RINGMAIN_DIR), otherwise in a private "
+    "one in\n"
     "shared memory; both are removed again. Every record is written, read and checked.\n"
-    "Without --rate the producers publish as fast as they can, and latency is half of a round trip between two processes.\n"
+    "Without --rate the producers publish as fast as they can, and latency is half of a round trip between two "
+    "processes.\n"
     "With --rate records have intended times of sending and latency counts from these, so that a stall is not hidden.\n"
     "Processes are pinned, one to a core, if there are enough cores.\n\n"
     "Examples:\n"
@@ -38,22 +40,26 @@ constexpr const char* kFooter =
 
 void check(const perf::Plan& plan) {
     if (plan.exclusive && plan.producers > plan.partitions) {
-        throw UsageError(fmt::format("--exclusive: {} producers need as many partitions, not {}", plan.producers, plan.partitions));
+        throw UsageError(
+            fmt::format("--exclusive: {} producers need as many partitions, not {}", plan.producers, plan.partitions));
     }
     if (plan.rate != 0 && plan.rate < plan.producers) {
-        throw UsageError(fmt::format("--rate {} is less than one record a second for each of {} producers", plan.rate, plan.producers));
+        throw UsageError(fmt::format("--rate {} is less than one record a second for each of {} producers", plan.rate,
+                                     plan.producers));
     }
 }
 
 /// One core for each process, or none is pinned: two that spin on one core would measure the scheduler.
 std::vector<int> choose_cpus(std::uint32_t producers) {
     std::vector<int> cpus = bench::usable_cpus();
-    if (cpus.size() < producers + 1) cpus.assign(producers + 1, -1);
+    if (cpus.size() < producers + 1)
+        cpus.assign(producers + 1, -1);
     return cpus;
 }
 
 void stop_if_told() {
-    if (stop_requested()) throw Exit{128 + 2};
+    if (stop_requested())
+        throw Exit{128 + 2};
 }
 
 perf::Results measure(const perf::Plan& plan) {
@@ -62,7 +68,8 @@ perf::Results measure(const perf::Plan& plan) {
     stop_if_told();
     perf::measure_stream(plan, results);
     stop_if_told();
-    if (plan.rate == 0) perf::measure_round_trips(plan, results);
+    if (plan.rate == 0)
+        perf::measure_round_trips(plan, results);
     stop_if_told();
     return results;
 }
@@ -92,13 +99,17 @@ void run(const CLI::App& command, perf::Plan plan) {
 }
 
 template <class Enum>
-void add_choice(CLI::App& command, const std::string& name, Enum& value, std::map<std::string, Enum> choices, const std::string& help) {
+void add_choice(CLI::App& command, const std::string& name, Enum& value, std::map<std::string, Enum> choices,
+                const std::string& help) {
     command.add_option_function<std::string>(
-        name, [&value, choices = std::move(choices), name](const std::string& text) {
+        name,
+        [&value, choices = std::move(choices), name](const std::string& text) {
             const auto choice = choices.find(text);
-            if (choice == choices.end()) throw UsageError(fmt::format("{}: '{}' is not a choice", name, text));
+            if (choice == choices.end())
+                throw UsageError(fmt::format("{}: '{}' is not a choice", name, text));
             value = choice->second;
-        }, help);
+        },
+        help);
 }
 
 }  // namespace
@@ -106,19 +117,28 @@ void add_choice(CLI::App& command, const std::string& name, Enum& value, std::ma
 void add_perf(CLI::App& app) {
     CLI::App* command = app.add_subcommand("perf", "Measure throughput and latency between processes on this machine");
     const auto plan = std::make_shared<perf::Plan>();
-    add_size(*command, "--size", plan->size, {perf::kSizeMin, perf::kSizeMax}, "Bytes of a record's value (40)")->type_name("BYTES");
+    add_size(*command, "--size", plan->size, {perf::kSizeMin, perf::kSizeMax}, "Bytes of a record's value (40)")
+        ->type_name("BYTES");
     CLI::Option* count =
-        add_number(*command, "--count", plan->count, {1, perf::kCountMax}, "Stop after so many records")->type_name("N");
-    add_number(*command, "--seconds", plan->seconds, {1, perf::kSecondsMax}, "Stop after so long (5)")->type_name("S")->excludes(count);
-    add_number(*command, "--producers", plan->producers, {1, perf::kProducersMax}, "Producer processes (1)")->type_name("N");
-    add_number(*command, "--partitions", plan->partitions, {1, kPartitionsMax}, "Partitions of the topic (1)")->type_name("N");
+        add_number(*command, "--count", plan->count, {1, perf::kCountMax}, "Stop after so many records")
+            ->type_name("N");
+    add_number(*command, "--seconds", plan->seconds, {1, perf::kSecondsMax}, "Stop after so long (5)")
+        ->type_name("S")
+        ->excludes(count);
+    add_number(*command, "--producers", plan->producers, {1, perf::kProducersMax}, "Producer processes (1)")
+        ->type_name("N");
+    add_number(*command, "--partitions", plan->partitions, {1, kPartitionsMax}, "Partitions of the topic (1)")
+        ->type_name("N");
     command->add_flag("--exclusive", plan->exclusive, "Each producer is the only one of its partitions");
-    add_number(*command, "--rate", plan->rate, {1, perf::kRateMax}, "Records a second of all producers together")->type_name("R");
-    add_number(*command, "--cell", plan->cell_bytes, {64, 256}, "Bytes of a cell: 64, 128 or 256 (64)")->type_name("BYTES");
+    add_number(*command, "--rate", plan->rate, {1, perf::kRateMax}, "Records a second of all producers together")
+        ->type_name("R");
+    add_number(*command, "--cell", plan->cell_bytes, {64, 256}, "Bytes of a cell: 64, 128 or 256 (64)")
+        ->type_name("BYTES");
     add_choice(*command, "--wait", plan->wait,
                {{"spin", WaitStrategy::spin}, {"yield", WaitStrategy::yield}, {"block", WaitStrategy::block}},
                "What the consumer does when it finds nothing: spin, yield or block (spin)");
-    add_choice(*command, "--when-full", plan->when_full, {{"block", WhenFull::block}, {"overwrite", WhenFull::overwrite}},
+    add_choice(*command, "--when-full", plan->when_full,
+               {{"block", WhenFull::block}, {"overwrite", WhenFull::overwrite}},
                "Policy of the topic: block or overwrite (block)");
     command->add_flag("--json", plan->json, "Print one object, with the whole latency histogram");
     command->footer(kFooter);

@@ -26,7 +26,8 @@ TopicOptions topic_options(const Plan& plan, std::uint32_t partitions) {
     options.cell_bytes = plan.cell_bytes;
     options.when_full = plan.when_full;
     options.producer_slots = std::max(options.producer_slots, std::bit_ceil(plan.producers));
-    if (plan.size + kInlineOverhead <= plan.cell_bytes) return options;
+    if (plan.size + kInlineOverhead <= plan.cell_bytes)
+        return options;
     while (options.producer_slots > std::bit_ceil(plan.producers) && plan.size * kRecordsPerExtent > (1U << 18)) {
         options.producer_slots /= 2;  // large records: rather fewer and larger extents than more memory
     }
@@ -38,9 +39,11 @@ TopicOptions topic_options(const Plan& plan, std::uint32_t partitions) {
 TemporaryTopic::TemporaryTopic(const Plan& plan, const std::string& purpose, std::uint32_t partitions)
     : broker_(plan.broker), name_(fmt::format("perf-{}-{}", purpose, ::getpid())) {
     const TopicDescription topic = broker_.create_topic(name_, topic_options(plan, partitions));
-    if (plan.size <= topic.record_bytes_max) return;
+    if (plan.size <= topic.record_bytes_max)
+        return;
     broker_.delete_topic(name_);
-    throw CommandError(fmt::format("--size: records of {} bytes do not fit a topic (at most {})", plan.size, topic.record_bytes_max));
+    throw CommandError(
+        fmt::format("--size: records of {} bytes do not fit a topic (at most {})", plan.size, topic.record_bytes_max));
 }
 
 TemporaryTopic::~TemporaryTopic() {
@@ -52,17 +55,20 @@ TemporaryTopic::~TemporaryTopic() {
 }
 
 void expect_ok(Status status, const char* what) {
-    if (status != Status::ok) throw CommandError(fmt::format("{}: {}", what, to_string(status)));
+    if (status != Status::ok)
+        throw CommandError(fmt::format("{}: {}", what, to_string(status)));
 }
 
 Stamp read_stamp(const ConsumerRecord& record, std::uint64_t size) {
-    if (!record.value || record.value->size() != size) throw CommandError("perf: a record arrived with another size");
+    if (!record.value || record.value->size() != size)
+        throw CommandError("perf: a record arrived with another size");
     Stamp stamp;
     std::uint64_t again = 0;
     std::memcpy(&stamp.ticks, record.value->data(), sizeof stamp.ticks);
     std::memcpy(&stamp.number, record.value->data() + 8, sizeof stamp.number);
     std::memcpy(&again, record.value->data() + size - 8, sizeof again);
-    if (again != stamp.number) throw CommandError(fmt::format("perf: the record at offset {} arrived torn", record.offset));
+    if (again != stamp.number)
+        throw CommandError(fmt::format("perf: the record at offset {} arrived torn", record.offset));
     return stamp;
 }
 

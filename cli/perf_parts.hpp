@@ -1,4 +1,5 @@
-// What the measuring processes of `ringmain perf` have in common: a temporary topic, a record's content, checked answers.
+// What the measuring processes of `ringmain perf` have in common: a temporary topic, a record's content, checked
+// answers.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,8 @@ public:
           value_(plan.size) {
         producer_.attach(0);
         consumer_.assign(in);
-        if (plan.when_full == WhenFull::block) consumer_.hold_gates("perf");
+        if (plan.when_full == WhenFull::block)
+            consumer_.hold_gates("perf");
         record_.partition = 0;
     }
 
@@ -46,9 +47,11 @@ public:
         for (;;) {
             const PollResult result = consumer_.poll(1, kPollTimeout);
             expect_ok(result.status, "perf: poll");
-            if (result.records.empty()) continue;
+            if (result.records.empty())
+                continue;
             const std::uint64_t number = read_stamp(result.records.front(), plan_.size).number;
-            if (plan_.when_full == WhenFull::block && ++since_gates_ % 1024 == 0) consumer_.move_gates();
+            if (plan_.when_full == WhenFull::block && ++since_gates_ % 1024 == 0)
+                consumer_.move_gates();
             return number;
         }
     }
@@ -70,9 +73,11 @@ void ask(const Plan& plan, End& end, Board& board) {
     const std::uint64_t stop = from + allowed;
     for (std::uint64_t i = 0; i < wanted + kWarmRoundTrips && from < stop; ++i) {
         end.send(i);
-        if (end.receive() != i) throw CommandError("perf: another answer than the one expected");
+        if (end.receive() != i)
+            throw CommandError("perf: another answer than the one expected");
         const std::uint64_t to = bench::ticks_now();
-        if (i >= kWarmRoundTrips || to >= warm_until) board.half_ns.record(static_cast<std::uint64_t>(bench::ticks_to_ns(to - from) / 2));
+        if (i >= kWarmRoundTrips || to >= warm_until)
+            board.half_ns.record(static_cast<std::uint64_t>(bench::ticks_to_ns(to - from) / 2));
         from = bench::ticks_now();
     }
     end.send(kLastNumber);
@@ -81,7 +86,8 @@ void ask(const Plan& plan, End& end, Board& board) {
 void answer(End& end) {
     for (;;) {
         const std::uint64_t number = end.receive();
-        if (number == kLastNumber) return;
+        if (number == kLastNumber)
+            return;
         end.send(number);
     }
 }

@@ -26,8 +26,8 @@ constexpr auto kPollTimeout = std::chrono::milliseconds(50);
 
 struct Board {
     alignas(128) bench::StartBarrier start;
-    alignas(128) std::atomic<std::uint64_t> received{0};   // written once per poll
-    alignas(128) std::atomic<std::uint32_t> finished{0};   // producers that published their last record
+    alignas(128) std::atomic<std::uint64_t> received{0};  // written once per poll
+    alignas(128) std::atomic<std::uint32_t> finished{0};  // producers that published their last record
     std::atomic<std::uint64_t> published{0};
     Throughput throughput;
     bench::Histogram latency_ns;
@@ -37,17 +37,20 @@ struct Board {
 class Pace {
 public:
     Pace(const Plan& plan, std::uint32_t index)
-        : interval_ticks_(plan.rate == 0 ? 0 : 1e9 * plan.producers / static_cast<double>(plan.rate) / bench::tick_ns()),
+        : interval_ticks_(plan.rate == 0 ? 0
+                                         : 1e9 * plan.producers / static_cast<double>(plan.rate) / bench::tick_ns()),
           start_(bench::ticks_now()),
           due_(interval_ticks_ * index / plan.producers) {}
 
     /// Waits until the next record is due; answers the time it is sent or was to be sent.
     std::uint64_t next() noexcept {
-        if (interval_ticks_ == 0) return 0;
+        if (interval_ticks_ == 0)
+            return 0;
         const std::uint64_t due = start_ + static_cast<std::uint64_t>(due_);
         due_ += interval_ticks_;
         const std::uint64_t now = bench::ticks_now();
-        if (due > now) wait_until(due, bench::ticks_to_ns(due - now));
+        if (due > now)
+            wait_until(due, bench::ticks_to_ns(due - now));
         return due;
     }
 
@@ -58,7 +61,8 @@ private:
             const timespec pause{sleep / 1'000'000'000, sleep % 1'000'000'000};
             ::nanosleep(&pause, nullptr);
         }
-        while (bench::ticks_now() < due) bench::cpu_relax();
+        while (bench::ticks_now() < due)
+            bench::cpu_relax();
     }
 
     double interval_ticks_;
@@ -67,7 +71,8 @@ private:
 };
 
 std::uint64_t share_of(std::uint64_t count, std::uint32_t producers, std::uint32_t index) {
-    if (count == 0) return UINT64_MAX;
+    if (count == 0)
+        return UINT64_MAX;
     return count / producers + (index < count % producers ? 1 : 0);
 }
 
@@ -76,7 +81,8 @@ void produce(const Plan& plan, const std::string& topic, std::uint32_t index, Bo
     // an exclusive producer has partitions of its own
     const std::uint32_t step = plan.exclusive ? plan.producers : 1;
     const std::uint32_t first = plan.exclusive ? index : index % plan.partitions;
-    for (std::uint32_t p = plan.exclusive ? index : 0; p < plan.partitions; p += step) producer.attach(p);
+    for (std::uint32_t p = plan.exclusive ? index : 0; p < plan.partitions; p += step)
+        producer.attach(p);
     Value value(plan.size);
     ProducerRecord record;
     record.partition = first;
@@ -87,10 +93,12 @@ void produce(const Plan& plan, const std::string& topic, std::uint32_t index, Bo
     std::uint64_t sent = 0;
     for (; sent < count; ++sent) {
         const std::uint64_t due = pace.next();
-        if (plan.count == 0 && (sent % kLookAtClockEvery == 0 || plan.rate != 0) && bench::ticks_now() >= stop) break;
+        if (plan.count == 0 && (sent % kLookAtClockEvery == 0 || plan.rate != 0) && bench::ticks_now() >= stop)
+            break;
         record.value = value.stamp(due, std::uint64_t{index} << kNumberBits | sent);
         expect_ok(producer.publish(record).status, "perf: publish");
-        record.partition = *record.partition + step < plan.partitions ? *record.partition + step : (plan.exclusive ? index : 0);
+        record.partition =
+            *record.partition + step < plan.partitions ? *record.partition + step : (plan.exclusive ? index : 0);
     }
     board.published.fetch_add(sent, std::memory_order_relaxed);  // relaxed: published by `finished`
     board.finished.fetch_add(1, std::memory_order_release);
@@ -102,7 +110,8 @@ public:
     Receiving(const Plan& plan, const std::string& topic, Board& board)
         : plan_(plan), board_(board), consumer_(Broker(plan.broker), {.wait = plan.wait}) {
         consumer_.assign(topic);
-        if (plan.when_full == WhenFull::block) consumer_.hold_gates("perf");
+        if (plan.when_full == WhenFull::block)
+            consumer_.hold_gates("perf");
     }
 
     void run() {
@@ -111,10 +120,14 @@ public:
         std::uint64_t last = 0;
         for (;;) {
             const bool all_published = board_.finished.load(std::memory_order_acquire) == plan_.producers;
-            const bool found = take(consumer_.poll(256, all_published ? std::chrono::nanoseconds::zero() : kPollTimeout));
-            if (found) last = bench::ticks_now();
-            if (first == 0) first = last;
-            if (!found && all_published) break;
+            const bool found =
+                take(consumer_.poll(256, all_published ? std::chrono::nanoseconds::zero() : kPollTimeout));
+            if (found)
+                last = bench::ticks_now();
+            if (first == 0)
+                first = last;
+            if (!found && all_published)
+                break;
         }
         finish(first, last);
     }
@@ -122,18 +135,21 @@ public:
 private:
     bool take(const PollResult& result) {
         expect_ok(result.status, "perf: poll");
-        for (const Gap& gap : result.gaps) board_.throughput.lost += gap.count();
+        for (const Gap& gap : result.gaps)
+            board_.throughput.lost += gap.count();
         const std::uint64_t now = plan_.rate != 0 ? bench::ticks_now() : 0;
         for (const ConsumerRecord& record : result.records) {
             const Stamp stamp = read_stamp(record, plan_.size);
             if (stamp.ticks != 0) {
-                board_.latency_ns.record(static_cast<std::uint64_t>(bench::ticks_to_ns(now > stamp.ticks ? now - stamp.ticks : 0)));
+                board_.latency_ns.record(
+                    static_cast<std::uint64_t>(bench::ticks_to_ns(now > stamp.ticks ? now - stamp.ticks : 0)));
             }
         }
         received_ += result.records.size();
         since_gates_ += result.records.size();
         if (since_gates_ >= 1024 || result.records.empty()) {
-            if (plan_.when_full == WhenFull::block) consumer_.move_gates();
+            if (plan_.when_full == WhenFull::block)
+                consumer_.move_gates();
             since_gates_ = 0;
         }
         board_.received.store(received_, std::memory_order_relaxed);  // relaxed: for the progress line
@@ -146,7 +162,8 @@ private:
         throughput.received = received_;
         throughput.seconds = bench::ticks_to_s(last - first);
         if (throughput.lost == 0 && throughput.received != throughput.published) {
-            throw CommandError(fmt::format("perf: {} records published, {} received", throughput.published, throughput.received));
+            throw CommandError(
+                fmt::format("perf: {} records published, {} received", throughput.published, throughput.received));
         }
     }
 
@@ -162,11 +179,13 @@ class Progress {
 public:
     explicit Progress(const Board& board) : board_(board), shown_(::isatty(STDERR_FILENO) == 1) {}
     ~Progress() {
-        if (shown_) std::fputs("\r\033[K", stderr);
+        if (shown_)
+            std::fputs("\r\033[K", stderr);
     }
 
     void tick() {
-        if (!shown_) return;
+        if (!shown_)
+            return;
         const std::uint64_t received = board_.received.load(std::memory_order_relaxed);  // relaxed: for show
         const auto now = std::chrono::steady_clock::now();
         const std::chrono::duration<double> elapsed = now - at_;
@@ -197,7 +216,8 @@ void measure_stream(const Plan& plan, Results& results) {
     }
     group.wait([&] { progress.tick(); });
     results.throughput = board->throughput;
-    if (plan.rate == 0) return;
+    if (plan.rate == 0)
+        return;
     results.latency_ns = board->latency_ns;
     results.open_loop = true;
 }

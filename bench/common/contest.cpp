@@ -21,9 +21,12 @@ nlohmann::json summary_json(const std::vector<double>& values) {
 }
 
 std::string short_number(double value) {
-    if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
-    if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
-    if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
+    if (value >= 1e9)
+        return fmt::format("{:.2f} G", value / 1e9);
+    if (value >= 1e6)
+        return fmt::format("{:.2f} M", value / 1e6);
+    if (value >= 1e4)
+        return fmt::format("{:.1f} k", value / 1e3);
     return fmt::format("{:.4g}", value);
 }
 
@@ -38,8 +41,8 @@ void print_table(const nlohmann::json& result) {
                                        ? fmt::format("wanted {} {:g}: {}", r["relation"].get<std::string>(),
                                                      r["wanted"].get<double>(), r["verdict"].get<std::string>())
                                        : std::string();
-        fmt::print("  {:<48} {:>8.3f}  [{:.3f} .. {:.3f}]  {}\n", r["name"].get<std::string>(), r["median"].get<double>(),
-                   r["min"].get<double>(), r["max"].get<double>(), wanted);
+        fmt::print("  {:<48} {:>8.3f}  [{:.3f} .. {:.3f}]  {}\n", r["name"].get<std::string>(),
+                   r["median"].get<double>(), r["min"].get<double>(), r["max"].get<double>(), wanted);
     }
     for (const auto& s : result["skipped"]) {
         fmt::print("  {:<34} skipped: {}\n", s["name"].get<std::string>(), s["reason"].get<std::string>());
@@ -53,23 +56,27 @@ Contest::Contest(std::string program, std::string question, ContestOptions optio
     : program_(std::move(program)), question_(std::move(question)), options_(std::move(options)) {}
 
 void Contest::add(Contestant contestant) {
-    if (contestant.name.find(options_.only) == std::string::npos) return;
+    if (contestant.name.find(options_.only) == std::string::npos)
+        return;
     series_.push_back({std::move(contestant), {}, {}, {}});
 }
 
 const Contest::Series* Contest::find(const std::string& name) const {
     for (const Series& series : series_) {
-        if (series.contestant.name == name && series.skipped.empty()) return &series;
+        if (series.contestant.name == name && series.skipped.empty())
+            return &series;
     }
     return nullptr;
 }
 
 void Contest::run_round(Series& series) {
-    if (!series.skipped.empty()) return;
+    if (!series.skipped.empty())
+        return;
     try {
         const Sample sample = series.contestant.round();
         series.values.push_back(sample.value);
-        for (const auto& [name, value] : sample.extras) series.extras[name].push_back(value);
+        for (const auto& [name, value] : sample.extras)
+            series.extras[name].push_back(value);
     } catch (const Skipped& reason) {
         series.skipped = reason.what();
     } catch (const Interrupted&) {
@@ -88,11 +95,13 @@ int Contest::run() {
     }
     const nlohmann::json result = to_json();
     print_table(result);
-    if (options_.json_path.empty()) return 0;
+    if (options_.json_path.empty())
+        return 0;
     std::ofstream file(options_.json_path);
     file << result.dump(2) << '\n';
     file.close();
-    if (!file) throw std::runtime_error("cannot write " + options_.json_path);
+    if (!file)
+        throw std::runtime_error("cannot write " + options_.json_path);
     return 0;
 }
 
@@ -102,22 +111,26 @@ nlohmann::json Contest::measurement_json(const Series& series) const {
     json["unit"] = series.contestant.unit;
     json["what"] = series.contestant.what;
     json["rounds"] = series.values;
-    for (const auto& [name, values] : series.extras) json["extras"][name] = summary_json(values);
+    for (const auto& [name, values] : series.extras)
+        json["extras"][name] = summary_json(values);
     return json;
 }
 
 nlohmann::json Contest::ratio_json(const Ratio& ratio) const {
     const Series* numerator = find(ratio.numerator);
     const Series* denominator = ratio.denominator.empty() ? nullptr : find(ratio.denominator);
-    if (numerator == nullptr || (denominator == nullptr && !ratio.denominator.empty())) return {};
+    if (numerator == nullptr || (denominator == nullptr && !ratio.denominator.empty()))
+        return {};
     std::vector<double> values = numerator->values;  // round by round: what disturbs one of a pair disturbs both
     if (denominator != nullptr) {
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] /= denominator->values[i];
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] /= denominator->values[i];
     }
     nlohmann::json json = summary_json(values);
     json["name"] = ratio.name;
     json["numerator"] = ratio.numerator;
-    if (denominator != nullptr) json["denominator"] = ratio.denominator;
+    if (denominator != nullptr)
+        json["denominator"] = ratio.denominator;
     if (ratio.wanted) {
         const bool at_least = ratio.wanted->relation == Relation::at_least;
         const double median = json["median"];
@@ -147,7 +160,8 @@ nlohmann::json Contest::to_json() const {
     }
     for (const Ratio& ratio : ratios_) {
         nlohmann::json one = ratio_json(ratio);
-        if (!one.is_null()) json["ratios"].push_back(std::move(one));
+        if (!one.is_null())
+            json["ratios"].push_back(std::move(one));
     }
     return json;
 }
@@ -157,9 +171,14 @@ int contest_main(int argc, char** argv, const std::string& program, const std::s
     ContestOptions options;
     bool quick = false;
     CLI::App app{question};
-    app.add_option("--rounds", options.rounds, "rounds of each contestant")->check(CLI::Range(1, 1000))->capture_default_str();
-    app.add_option("--scale", options.scale, "multiplies the work of a round")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--cpus", options.cpus, "logical processors to pin to, in the order of use (default: as allowed)")->delimiter(',');
+    app.add_option("--rounds", options.rounds, "rounds of each contestant")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    app.add_option("--scale", options.scale, "multiplies the work of a round")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--cpus", options.cpus, "logical processors to pin to, in the order of use (default: as allowed)")
+        ->delimiter(',');
     app.add_option("--only", options.only, "only contestants whose name contains this");
     app.add_option("--json", options.json_path, "write the results to this file");
     app.add_flag("--quick", quick, "one short round: shows that it works, measures nothing");
@@ -172,7 +191,8 @@ int contest_main(int argc, char** argv, const std::string& program, const std::s
         options.rounds = 1;
         options.scale = 0.02;
     }
-    if (options.cpus.empty()) options.cpus = usable_cpus();
+    if (options.cpus.empty())
+        options.cpus = usable_cpus();
     if (options.cpus.size() < 2) {
         fmt::print(stderr, "{}: only one processor: nothing is pinned, the figures say little\n", program);
         options.cpus = {-1, -1};

@@ -48,10 +48,10 @@ struct Ratio {
 
 struct ContestOptions {
     unsigned rounds = 7;
-    double scale = 1.0;        ///< Multiplies the work of a round.
-    std::vector<int> cpus;     ///< In the order of use; at least two entries (-1: not pinned).
-    std::string json_path;     ///< Empty: no file.
-    std::string only;          ///< Only contestants whose name contains this.
+    double scale = 1.0;     ///< Multiplies the work of a round.
+    std::vector<int> cpus;  ///< In the order of use; at least two entries (-1: not pinned).
+    std::string json_path;  ///< Empty: no file.
+    std::string only;       ///< Only contestants whose name contains this.
 
     /// So many records for a round, at least `least`.
     [[nodiscard]] std::uint64_t scaled(std::uint64_t records, std::uint64_t least = 1) const {
@@ -69,8 +69,8 @@ public:
 
     [[nodiscard]] const ContestOptions& options() const noexcept { return options_; }
 
-    /// Runs everything, prints, writes the JSON file. Answers the program's exit code: 0 unless something failed to run; a
-    /// ratio that falls short is a result, not a failure.
+    /// Runs everything, prints, writes the JSON file. Answers the program's exit code: 0 unless something failed to
+    /// run; a ratio that falls short is a result, not a failure.
     int run();
 
 private:
@@ -93,8 +93,8 @@ private:
     std::vector<Ratio> ratios_;
 };
 
-/// The main() of a benchmark program: parses the options, builds the contest, runs it. Exit codes: 0 ran, 1 failed, 2 usage,
-/// 128 + n interrupted by signal n.
+/// The main() of a benchmark program: parses the options, builds the contest, runs it. Exit codes: 0 ran, 1 failed, 2
+/// usage, 128 + n interrupted by signal n.
 int contest_main(int argc, char** argv, const std::string& program, const std::string& question,
                  const std::function<void(Contest&)>& build);
 

@@ -1,4 +1,5 @@
-// The two courses that everything runs: a stream of records and a round trip, for any link that has senders and a receiver.
+// The two courses that everything runs: a stream of records and a round trip, for any link that has senders and a
+// receiver.
 //
 // A link is made by the parent; in its own process each side asks it for its end:
 //   link.sender(index).send(sequence)                 publishes one payload, waiting while there is no room
@@ -28,7 +29,7 @@ struct StreamPlan {
     Idle idle = Idle::spin;
     std::vector<int> sender_cpus;
     int receiver_cpu = -1;
-    bool lossy = false;              ///< The sender does not wait for the receiver; the rest must be intact and in order.
+    bool lossy = false;  ///< The sender does not wait for the receiver; the rest must be intact and in order.
 };
 
 struct StreamBoard {
@@ -47,7 +48,8 @@ void receive_stream(const StreamPlan& plan, Receiver& receiver, StreamBoard& boa
     std::uint64_t from = 0;
     std::uint64_t counted_from = 0;
     while (check.count() + receiver.lost() < plan.records) {
-        if (receiver.drain(kDrainMax, check) == 0) idle.nothing_found();
+        if (receiver.drain(kDrainMax, check) == 0)
+            idle.nothing_found();
         if (from == 0 && check.count() + receiver.lost() >= plan.warm_records) {
             from = ticks_now();
             counted_from = check.count();
@@ -73,8 +75,10 @@ Sample stream(const StreamPlan& plan, Link& link) {
         group.start(plan.sender_cpus.at(s), [&, s] {
             auto sender = link.sender(static_cast<unsigned>(s));
             board->start.arrive_and_wait(parties);
-            for (std::uint64_t i = s; i < plan.records; i += plan.senders) sender.send(i);
-            if constexpr (requires { sender.flush(); }) sender.flush();
+            for (std::uint64_t i = s; i < plan.records; i += plan.senders)
+                sender.send(i);
+            if constexpr (requires { sender.flush(); })
+                sender.flush();
         });
     }
     group.start(plan.receiver_cpu, [&] {
@@ -84,7 +88,8 @@ Sample stream(const StreamPlan& plan, Link& link) {
     });
     group.wait();
     Sample sample{board->records_per_s, {{"bytes_per_s", board->records_per_s * static_cast<double>(kBytes)}}};
-    if (plan.lossy) sample.extras["lost_fraction"] = board->lost;
+    if (plan.lossy)
+        sample.extras["lost_fraction"] = board->lost;
     return sample;
 }
 
@@ -96,7 +101,9 @@ struct RoundTripBoard {
 /// The figures of a latency histogram in nanoseconds: the median, with the other percentiles as extras.
 inline Sample latency_sample(const Histogram& ns) {
     return {ns.quantile(0.5),
-            {{"p90", ns.quantile(0.9)}, {"p99", ns.quantile(0.99)}, {"p99.9", ns.quantile(0.999)},
+            {{"p90", ns.quantile(0.9)},
+             {"p99", ns.quantile(0.99)},
+             {"p99.9", ns.quantile(0.999)},
              {"max", static_cast<double>(ns.max())}}};
 }
 
@@ -123,7 +130,8 @@ Sample round_trip(const ContestOptions& options, std::uint64_t round_trips, Link
             sender.send(i);
             await_one(receiver, check);
             const std::uint64_t to = ticks_now();
-            if (i >= warm) board->half_ns.record(static_cast<std::uint64_t>(ticks_to_ns(to - from) / 2));
+            if (i >= warm)
+                board->half_ns.record(static_cast<std::uint64_t>(ticks_to_ns(to - from) / 2));
             from = ticks_now();
         }
         check.expect_complete(round_trips);

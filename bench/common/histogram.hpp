@@ -9,8 +9,8 @@
 
 namespace ringmain::bench {
 
-/// Values below 256 are exact; above, each power of two has 128 buckets. Trivially copyable, so that a child can fill one
-/// in shared memory. Values from 2^44 on share the last bucket; `max()` stays exact.
+/// Values below 256 are exact; above, each power of two has 128 buckets. Trivially copyable, so that a child can fill
+/// one in shared memory. Values from 2^44 on share the last bucket; `max()` stays exact.
 class Histogram {
 public:
     void record(std::uint64_t value) noexcept {
@@ -20,7 +20,8 @@ public:
     }
 
     void merge(const Histogram& other) noexcept {
-        for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
+        for (std::size_t i = 0; i < kBuckets; ++i)
+            counts_[i] += other.counts_[i];
         count_ += other.count_;
         max_ = std::max(max_, other.max_);
     }
@@ -45,17 +46,20 @@ public:
     template <class Visit>
     void for_each_bucket(Visit&& visit) const {
         for (std::size_t i = 0; i < kBuckets; ++i) {
-            if (counts_[i] > 0) visit(lowest_of(i), counts_[i]);
+            if (counts_[i] > 0)
+                visit(lowest_of(i), counts_[i]);
         }
     }
 
     static constexpr std::size_t index_of(std::uint64_t value) noexcept {
-        if (value < 2 * kSteps) return static_cast<std::size_t>(value);
+        if (value < 2 * kSteps)
+            return static_cast<std::size_t>(value);
         const auto shift = static_cast<std::size_t>(std::bit_width(value)) - 1 - kStepBits;
         return shift * kSteps + static_cast<std::size_t>(value >> shift);
     }
     static constexpr std::uint64_t lowest_of(std::size_t index) noexcept {
-        if (index < 2 * kSteps) return index;
+        if (index < 2 * kSteps)
+            return index;
         const std::size_t shift = index / kSteps - 1;
         return static_cast<std::uint64_t>(index - shift * kSteps) << shift;
     }

@@ -24,10 +24,13 @@ public:
     explicit IdlePolicy(Idle idle) : idle_(idle), pause_ticks_(ns_to_ticks(1000)) {}
 
     void nothing_found() const noexcept {
-        if (idle_ == Idle::spin) return;
+        if (idle_ == Idle::spin)
+            return;
         const std::uint64_t until = ticks_now() + pause_ticks_;
-        while (ticks_now() < until) cpu_relax();
-        if (idle_ == Idle::yield) ::sched_yield();
+        while (ticks_now() < until)
+            cpu_relax();
+        if (idle_ == Idle::yield)
+            ::sched_yield();
     }
 
 private:

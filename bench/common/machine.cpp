@@ -23,15 +23,18 @@ std::string cpuinfo(const std::string& key) {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
         const std::size_t colon = line.find(':');
-        if (line.rfind(key, 0) == 0 && colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+        if (line.rfind(key, 0) == 0 && colon != std::string::npos && colon + 2 <= line.size())
+            return line.substr(colon + 2);
     }
     return {};
 }
 
 std::string processor() {
     const std::string model = cpuinfo("model name");
-    if (!model.empty()) return fmt::format("{}, family {}, model {}", model, cpuinfo("cpu family"), cpuinfo("model\t"));
-    return fmt::format("implementer {}, part {}", cpuinfo("CPU implementer"), cpuinfo("CPU part"));  // aarch64 names no model
+    if (!model.empty())
+        return fmt::format("{}, family {}, model {}", model, cpuinfo("cpu family"), cpuinfo("model\t"));
+    return fmt::format("implementer {}, part {}", cpuinfo("CPU implementer"),
+                       cpuinfo("CPU part"));  // aarch64 names no model
 }
 
 bool under_hypervisor() { return fmt::format(" {} ", cpuinfo("flags")).find(" hypervisor ") != std::string::npos; }
@@ -41,9 +44,10 @@ nlohmann::json caches() {
     for (int i = 0; i < 8; ++i) {
         const std::string path = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", i);
         const std::string size = first_line(path + "size");
-        if (size.empty()) break;
-        result.push_back(fmt::format("L{} {} {}, shared by cpus {}", first_line(path + "level"), first_line(path + "type"), size,
-                                     first_line(path + "shared_cpu_list")));
+        if (size.empty())
+            break;
+        result.push_back(fmt::format("L{} {} {}, shared by cpus {}", first_line(path + "level"),
+                                     first_line(path + "type"), size, first_line(path + "shared_cpu_list")));
     }
     return result;
 }

@@ -10,8 +10,9 @@
 
 namespace ringmain::bench {
 
-/// A payload of a size known to the compiler. Up to 256 bytes every word is written; larger ones get the first word of each
-/// cache line (the copy itself moves all bytes). The words' exclusive-or is zero, the first is the sequence number.
+/// A payload of a size known to the compiler. Up to 256 bytes every word is written; larger ones get the first word of
+/// each cache line (the copy itself moves all bytes). The words' exclusive-or is zero, the first is the sequence
+/// number.
 template <std::size_t kBytes>
 struct Payload {
     static_assert(kBytes % 8 == 0 && kBytes >= 16);
@@ -67,13 +68,15 @@ public:
 
     /// Throws if a payload was torn, out of order or of another size.
     void expect_intact() const {
-        if (damage_ != 0) throw std::runtime_error("a payload arrived torn, out of order or with another size");
+        if (damage_ != 0)
+            throw std::runtime_error("a payload arrived torn, out of order or with another size");
     }
     /// Throws unless exactly the records 0 to `records` - 1 arrived.
     void expect_complete(std::uint64_t records) const {
         expect_intact();
         if (count_ != records || sum_ != records * (records - 1) / 2) {
-            throw std::runtime_error("received " + std::to_string(count_) + " of " + std::to_string(records) + " records");
+            throw std::runtime_error("received " + std::to_string(count_) + " of " + std::to_string(records) +
+                                     " records");
         }
     }
 

@@ -28,8 +28,9 @@ std::vector<int> usable_cpus();
 /// Pins the calling thread; a negative number leaves it where it is. Throws std::system_error.
 void pin_to_cpu(int cpu);
 
-/// The children of one measurement, in a process group of their own. The destructor kills and reaps what still runs; a child
-/// dies with its parent. While a group exists, SIGINT and SIGTERM are taken by wait() instead of ending the program.
+/// The children of one measurement, in a process group of their own. The destructor kills and reaps what still runs; a
+/// child dies with its parent. While a group exists, SIGINT and SIGTERM are taken by wait() instead of ending the
+/// program.
 class ChildGroup {
 public:
     ChildGroup();
@@ -40,9 +41,10 @@ public:
     /// Forks; the child pins itself and runs `work`. What it throws goes to stderr and fails wait().
     pid_t start(int cpu, const std::function<void()>& work);
 
-    /// Until all children ended well. Throws std::runtime_error when one did not (the others are killed), Interrupted on a
-    /// signal. `tick` is called every `interval` meanwhile.
-    void wait(const std::function<void()>& tick = {}, std::chrono::milliseconds interval = std::chrono::milliseconds(250));
+    /// Until all children ended well. Throws std::runtime_error when one did not (the others are killed), Interrupted
+    /// on a signal. `tick` is called every `interval` meanwhile.
+    void wait(const std::function<void()>& tick = {},
+              std::chrono::milliseconds interval = std::chrono::milliseconds(250));
 
     /// Until this one child ended well, while the others go on.
     void wait_for(pid_t child);

@@ -42,24 +42,28 @@ int make_lock(const std::filesystem::path& directory) {
     return lock;
 }
 
-/// Removes a directory whose owner is gone. Without a lock there is nothing in it worth a lock: its owner is between two
-/// steps, or was killed there, in which case it goes once it is a minute old.
+/// Removes a directory whose owner is gone. Without a lock there is nothing in it worth a lock: its owner is between
+/// two steps, or was killed there, in which case it goes once it is a minute old.
 void sweep_one(const std::filesystem::path& path) {
     std::error_code ignored;
     const int lock = ::open((path / kLockName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) {
-        const auto age = std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, ignored);
-        if (age > std::chrono::minutes(1)) std::filesystem::remove_all(path, ignored);
+        const auto age =
+            std::filesystem::file_time_type::clock::now() - std::filesystem::last_write_time(path, ignored);
+        if (age > std::chrono::minutes(1))
+            std::filesystem::remove_all(path, ignored);
         return;
     }
-    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(path, ignored);
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0)
+        std::filesystem::remove_all(path, ignored);
     ::close(lock);
 }
 
 void sweep(const std::filesystem::path& root) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(root, ignored)) {
-        if (entry.path().filename().string().starts_with(kPrefix) && is_mine(entry.path())) sweep_one(entry.path());
+        if (entry.path().filename().string().starts_with(kPrefix) && is_mine(entry.path()))
+            sweep_one(entry.path());
     }
 }
 
@@ -69,13 +73,15 @@ ScratchDirectory::ScratchDirectory() : owner_pid_(::getpid()) {
     const std::filesystem::path root = scratch_root();
     sweep(root);
     std::string path = (root / (std::string(kPrefix) + "XXXXXX")).string();
-    if (::mkdtemp(path.data()) == nullptr) throw std::system_error(errno, std::generic_category(), path);
+    if (::mkdtemp(path.data()) == nullptr)
+        throw std::system_error(errno, std::generic_category(), path);
     path_ = path;
     lock_ = make_lock(path_);
 }
 
 ScratchDirectory::~ScratchDirectory() {
-    if (::getpid() != owner_pid_) return;
+    if (::getpid() != owner_pid_)
+        return;
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
     ::close(lock_);

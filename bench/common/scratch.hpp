@@ -5,9 +5,9 @@
 
 namespace ringmain::bench {
 
-/// A fresh private directory below /dev/shm (or the temporary directory). Removed by the destructor in the process that made
-/// it. What a killed program left behind is swept by the next one: each directory holds a locked file, and the lock goes
-/// with its process.
+/// A fresh private directory below /dev/shm (or the temporary directory). Removed by the destructor in the process that
+/// made it. What a killed program left behind is swept by the next one: each directory holds a locked file, and the
+/// lock goes with its process.
 class ScratchDirectory {
 public:
     ScratchDirectory();

@@ -37,7 +37,8 @@ public:
 private:
     explicit Shared(std::size_t bytes) : bytes_(bytes) {
         memory_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (memory_ == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap of a shared area");
+        if (memory_ == MAP_FAILED)
+            throw std::system_error(errno, std::generic_category(), "mmap of a shared area");
     }
 
     std::size_t bytes_;
@@ -47,7 +48,8 @@ private:
 /// Reads one byte of each page: a forked child meets the pages of a shared mapping anew, and not in measured time.
 inline void touch_pages(const void* memory, std::size_t bytes) noexcept {
     const auto* at = static_cast<const volatile unsigned char*>(memory);
-    for (std::size_t i = 0; i < bytes; i += 4096) (void)at[i];
+    for (std::size_t i = 0; i < bytes; i += 4096)
+        (void)at[i];
 }
 
 /// All parties leave together; parties that share a core give it away while they wait.
@@ -57,7 +59,8 @@ public:
         arrived_.fetch_add(1, std::memory_order_acq_rel);
         for (std::uint32_t spins = 0; arrived_.load(std::memory_order_acquire) < parties; ++spins) {
             cpu_relax();
-            if (spins % 1024 == 1023) ::sched_yield();
+            if (spins % 1024 == 1023)
+                ::sched_yield();
         }
     }
 

@@ -15,7 +15,8 @@ struct Summary {
 
 /// Throws std::invalid_argument for an empty series.
 inline Summary summarize(std::vector<double> values) {
-    if (values.empty()) throw std::invalid_argument("a summary of no rounds");
+    if (values.empty())
+        throw std::invalid_argument("a summary of no rounds");
     std::sort(values.begin(), values.end());
     const std::size_t middle = values.size() / 2;
     const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;

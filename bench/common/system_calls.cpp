@@ -25,7 +25,8 @@ void mark() noexcept { ::syscall(SYS_getppid); }
 
 [[noreturn]] void run_traced(const std::function<void()>& prepare, const std::function<void()>& work) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(kNotTraceable);
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0)
+        ::_exit(kNotTraceable);
     ::raise(SIGSTOP);
     try {
         prepare();
@@ -45,7 +46,8 @@ class Traced {
 public:
     explicit Traced(pid_t child) noexcept : child_(child) {}
     ~Traced() {
-        if (ended_) return;
+        if (ended_)
+            return;
         ::kill(child_, SIGKILL);
         ::waitpid(child_, nullptr, 0);
     }
@@ -106,12 +108,16 @@ std::uint64_t count_between_marks(Traced& child) {
 std::uint64_t count_system_calls(const std::function<void()>& prepare, const std::function<void()>& work) {
     std::fflush(nullptr);
     const pid_t pid = ::fork();
-    if (pid < 0) throw std::runtime_error("fork failed");
-    if (pid == 0) run_traced(prepare, work);
+    if (pid < 0)
+        throw std::runtime_error("fork failed");
+    if (pid == 0)
+        run_traced(prepare, work);
     Traced child(pid);
-    if (!child.next_stop()) throw Skipped("ptrace is not allowed here");
+    if (!child.next_stop())
+        throw Skipped("ptrace is not allowed here");
     constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
-    if (::ptrace(PTRACE_SETOPTIONS, pid, nullptr, options) != 0) throw Skipped("ptrace is not allowed here");
+    if (::ptrace(PTRACE_SETOPTIONS, pid, nullptr, options) != 0)
+        throw Skipped("ptrace is not allowed here");
     child.resume(0);
     return count_between_marks(child);
 }

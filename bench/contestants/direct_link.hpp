@@ -50,11 +50,14 @@ public:
 
         void send(std::uint64_t sequence) noexcept {
             Payload<kBytes>::write(record_, sequence);
-            while (publish() == Status::would_block) ::sched_yield();
+            while (publish() == Status::would_block)
+                ::sched_yield();
         }
 
     private:
-        Status publish() noexcept { return shared_ ? shared_->publish(parts_).status : exclusive_->publish(parts_).status; }
+        Status publish() noexcept {
+            return shared_ ? shared_->publish(parts_).status : exclusive_->publish(parts_).status;
+        }
 
         std::optional<partition_log::SharedPublisher<Memory>> shared_;
         std::optional<partition_log::ExclusivePublisher<Memory>> exclusive_;
@@ -65,14 +68,17 @@ public:
     class Receiver {
     public:
         explicit Receiver(const Log& log) : log_(log), reader_(log), gates_(log.readers) {
-            if (log_.block) gates_.hold(0, 0, log_.control->gate_floor);
+            if (log_.block)
+                gates_.hold(0, 0, log_.control->gate_floor);
         }
 
         template <class Sink>
         std::uint64_t drain(std::uint64_t max, Sink&& sink) {
             std::uint64_t taken = 0;
-            while (taken < max && take_one(sink)) ++taken;
-            if (log_.block && (next_ - gate_ >= log_.chunk || (taken == 0 && gate_ != next_))) gates_.move(0, gate_ = next_);
+            while (taken < max && take_one(sink))
+                ++taken;
+            if (log_.block && (next_ - gate_ >= log_.chunk || (taken == 0 && gate_ != next_)))
+                gates_.move(0, gate_ = next_);
             return taken;
         }
         [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }
@@ -81,9 +87,11 @@ public:
         template <class Sink>
         bool take_one(Sink& sink) {
             partition_log::RecordView view;
-            if (reader_.look(next_, view) != partition_log::Found::record) return false;
+            if (reader_.look(next_, view) != partition_log::Found::record)
+                return false;
             reader_.copy_body(view, copy_);
-            if (!reader_.valid(next_)) throw std::runtime_error("a gated reader was lapped");
+            if (!reader_.valid(next_))
+                throw std::runtime_error("a gated reader was lapped");
             sink(copy_, view.value_bytes);
             ++next_;
             return true;

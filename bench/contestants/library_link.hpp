@@ -13,7 +13,8 @@
 namespace ringmain::bench {
 
 inline void require_ok(Status status) {
-    if (status != Status::ok) throw std::runtime_error("the log answered " + std::string(to_string(status)));
+    if (status != Status::ok)
+        throw std::runtime_error("the log answered " + std::string(to_string(status)));
 }
 
 /// How records are read: copies by poll, or in place by visit.
@@ -41,7 +42,8 @@ public:
             ProducerRecord record;
             record.value = Bytes(buffer.bytes, kBytes);
             record.partition = 0;
-            if (options.stamp == Stamp::caller) record.timestamp_ns = 1;
+            if (options.stamp == Stamp::caller)
+                record.timestamp_ns = 1;
             records_.push_back(record);
         }
     }
@@ -49,7 +51,8 @@ public:
     void send(std::uint64_t sequence) {
         if constexpr (kSend == Send::loan) {
             Loan loan = producer_.loan(kBytes, records_[0]);
-            while (loan.status() == Status::would_block) loan = producer_.loan(kBytes, records_[0]);
+            while (loan.status() == Status::would_block)
+                loan = producer_.loan(kBytes, records_[0]);
             require_ok(loan.status());
             Payload<kBytes>::write(loan.value().data(), sequence);
             require_ok(producer_.publish(loan).status);
@@ -58,13 +61,15 @@ public:
             require_ok(producer_.publish(records_[0]).status);
         } else {
             Payload<kBytes>::write(buffers_[filled_++].bytes, sequence);
-            if (filled_ == kBatchRecords) flush();
+            if (filled_ == kBatchRecords)
+                flush();
         }
     }
 
     /// Publishes what a batch still holds.
     void flush() {
-        if (filled_ > 0) require_ok(producer_.publish_batch(std::span(records_).first(filled_)).status);
+        if (filled_ > 0)
+            require_ok(producer_.publish_batch(std::span(records_).first(filled_)).status);
         filled_ = 0;
     }
 
@@ -90,7 +95,8 @@ public:
           gated_(options.topic.when_full == WhenFull::block),
           gate_step_(options.topic.records / 64) {
         consumer_.assign(topic, 0);
-        if (gated_) consumer_.hold_gates("bench");
+        if (gated_)
+            consumer_.hold_gates("bench");
     }
 
     template <class Sink>
@@ -110,8 +116,10 @@ private:
     std::uint64_t poll(std::uint64_t max, Sink& sink) {
         const PollResult result = consumer_.poll(max);
         require_ok(result.status);
-        for (const Gap& gap : result.gaps) lost_ += gap.count();
-        for (const ConsumerRecord& record : result.records) sink(record.value->data(), record.value->size());
+        for (const Gap& gap : result.gaps)
+            lost_ += gap.count();
+        for (const ConsumerRecord& record : result.records)
+            sink(record.value->data(), record.value->size());
         return result.records.size();
     }
 
@@ -120,8 +128,10 @@ private:
         auto handler = [&sink](const ConsumerRecord& record) { sink(record.value->data(), record.value->size()); };
         for (std::uint64_t taken = 0; taken < max; ++taken) {
             const VisitStatus status = consumer_.visit(handler);
-            if (status == VisitStatus::valid) continue;
-            if (status == VisitStatus::empty) return taken;
+            if (status == VisitStatus::valid)
+                continue;
+            if (status == VisitStatus::empty)
+                return taken;
             throw std::runtime_error("visit was lapped or stopped, which a gated reader is not");
         }
         return max;
@@ -134,7 +144,8 @@ private:
     std::uint64_t lost_ = 0;
 };
 
-/// One topic in a broker directory; created by the parent, deleted with the link. Each side opens the directory by itself.
+/// One topic in a broker directory; created by the parent, deleted with the link. Each side opens the directory by
+/// itself.
 template <std::size_t kBytes, Read kRead, Send kSend = Send::copy>
 class LibraryLink {
 public:

@@ -14,15 +14,16 @@ struct CpuPair {
     int second = -1;
 };
 
-/// One cache line goes back and forth: each process waits for the other's number and stores the next one. Nanoseconds of half
-/// a round trip, of every round trip after the first tenth.
+/// One cache line goes back and forth: each process waits for the other's number and stores the next one. Nanoseconds
+/// of half a round trip, of every round trip after the first tenth.
 Histogram line_ping_pong(CpuPair cpus, std::uint64_t round_trips);
 
 /// The same with a line for each direction, as two queues would do it.
 Histogram two_line_ping_pong(CpuPair cpus, std::uint64_t round_trips);
 
-/// Full 64-byte lines from one core to the other through a ring: the producer writes all eight words, the sequence number
-/// last; the consumer waits for the number, reads all words and says where it is every eighth of the ring. Lines a second.
+/// Full 64-byte lines from one core to the other through a ring: the producer writes all eight words, the sequence
+/// number last; the consumer waits for the number, reads all words and says where it is every eighth of the ring. Lines
+/// a second.
 double line_stream_per_s(CpuPair cpus, std::size_t ring_bytes, std::uint64_t lines);
 
 /// Blocks from one core to the other: the producer writes the first word of each line of a private block and copies the

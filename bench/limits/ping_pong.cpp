@@ -36,7 +36,8 @@ Histogram ping_pong(CpuPair cpus, std::uint64_t round_trips, bool one_line) {
             there.store(2 * i - 1, std::memory_order_release);
             await(back, 2 * i);
             const std::uint64_t to = ticks_now();
-            if (i > warm) board->half_ns.record(static_cast<std::uint64_t>(ticks_to_ns(to - from) / 2));
+            if (i > warm)
+                board->half_ns.record(static_cast<std::uint64_t>(ticks_to_ns(to - from) / 2));
             from = ticks_now();
         }
     });

@@ -30,7 +30,8 @@ constexpr std::size_t kBlockBytes = 16 * 1024;
 
 /// Spins until fewer than `slots` of what was produced are still unread; `known` caches the consumer's word.
 void await_room(const Board& board, std::uint64_t produced, std::uint64_t slots, std::uint64_t& known) noexcept {
-    while (produced - known >= slots) known = board.consumed.load(std::memory_order_acquire);
+    while (produced - known >= slots)
+        known = board.consumed.load(std::memory_order_acquire);
 }
 
 void produce_lines(Board& board, Line* ring, std::uint64_t slots, std::uint64_t lines) {
@@ -38,7 +39,8 @@ void produce_lines(Board& board, Line* ring, std::uint64_t slots, std::uint64_t 
     for (std::uint64_t i = 0; i < lines; ++i) {
         await_room(board, i, slots, known);
         Line& line = ring[i & (slots - 1)];
-        for (std::uint64_t w = 0; w < 7; ++w) line.words[w] = i + w;
+        for (std::uint64_t w = 0; w < 7; ++w)
+            line.words[w] = i + w;
         line.sequence.store(i + 1, std::memory_order_release);
     }
 }
@@ -51,11 +53,14 @@ void consume_lines(Board& board, Line* ring, std::uint64_t slots, std::uint64_t 
         const Line& line = ring[i & (slots - 1)];
         while (line.sequence.load(std::memory_order_acquire) != i + 1) {
         }
-        for (const std::uint64_t word : line.words) sum += word;
+        for (const std::uint64_t word : line.words)
+            sum += word;
         expected += 7 * i + 21;
-        if ((i + 1) % step == 0) board.consumed.store(i + 1, std::memory_order_release);
+        if ((i + 1) % step == 0)
+            board.consumed.store(i + 1, std::memory_order_release);
     }
-    if (sum != expected) throw std::runtime_error("a streamed line arrived damaged");
+    if (sum != expected)
+        throw std::runtime_error("a streamed line arrived damaged");
 }
 
 struct Block {
@@ -86,7 +91,8 @@ double line_stream_per_s(CpuPair cpus, std::size_t ring_bytes, std::uint64_t lin
 }
 
 double bulk_copy_bytes_per_s(CpuPair cpus, std::size_t ring_bytes, std::size_t block_bytes, std::uint64_t blocks) {
-    if (block_bytes != kBlockBytes) throw std::invalid_argument("bulk copy is measured with blocks of 16 KiB");
+    if (block_bytes != kBlockBytes)
+        throw std::invalid_argument("bulk copy is measured with blocks of 16 KiB");
     const std::uint64_t slots = ring_bytes / block_bytes;
     Shared<Board> board;
     const auto produced = Shared<std::atomic<std::uint64_t>>::array(16);

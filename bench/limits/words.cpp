@@ -44,9 +44,11 @@ void sleep_ns(long ns) noexcept {
 
 template <class Read>
 double cost_ns(std::uint64_t readings, Read&& read) {
-    for (std::uint64_t i = 0; i < readings / 10; ++i) read();
+    for (std::uint64_t i = 0; i < readings / 10; ++i)
+        read();
     const std::uint64_t from = ticks_now();
-    for (std::uint64_t i = 0; i < readings; ++i) read();
+    for (std::uint64_t i = 0; i < readings; ++i)
+        read();
     return ticks_to_ns(ticks_now() - from) / static_cast<double>(readings);
 }
 
@@ -66,7 +68,8 @@ double contended_fetch_add_per_s(CpuPair cpus, std::uint64_t additions) {
         group.start(side == 0 ? cpus.first : cpus.second, [&board, side, additions] {
             board->start.arrive_and_wait(2);
             const std::uint64_t from = ticks_now();
-            for (std::uint64_t i = 0; i < additions / 2; ++i) board->word.fetch_add(1, std::memory_order_acq_rel);
+            for (std::uint64_t i = 0; i < additions / 2; ++i)
+                board->word.fetch_add(1, std::memory_order_acq_rel);
             board->elapsed_ticks[side] = ticks_now() - from;
         });
     }
@@ -84,13 +87,15 @@ Histogram futex_wake_to_run(CpuPair cpus, std::uint64_t wakes) {
             board->woken_at.store(ticks_now(), std::memory_order_relaxed);  // relaxed: published by `word`
             board->word.store(i, std::memory_order_release);
             futex_wake(board->word);
-            while (board->seen.load(std::memory_order_acquire) != i) cpu_relax();
+            while (board->seen.load(std::memory_order_acquire) != i)
+                cpu_relax();
         }
     });
     group.start(cpus.second, [&] {
         board->start.arrive_and_wait(2);
         for (std::uint32_t i = 1; i <= wakes; ++i) {
-            while (board->word.load(std::memory_order_acquire) != i) futex_wait(board->word, i - 1);
+            while (board->word.load(std::memory_order_acquire) != i)
+                futex_wait(board->word, i - 1);
             const std::uint64_t now = ticks_now();
             const std::uint64_t from = board->woken_at.load(std::memory_order_relaxed);  // relaxed: ordered by `word`
             board->ns.record(static_cast<std::uint64_t>(ticks_to_ns(now > from ? now - from : 0)));

@@ -1,7 +1,7 @@
 // A yardstick: a log for any number of producers made of one fetch-add, one copy and one store, without any safety.
 //
-// A producer that stops between the fetch-add and the store stops the reader for ever; one that is a lap late overwrites
-// what it finds. That is what the log's tickets, closings and quarantine are compared with.
+// A producer that stops between the fetch-add and the store stops the reader for ever; one that is a lap late
+// overwrites what it finds. That is what the log's tickets, closings and quarantine are compared with.
 #pragma once
 
 #include <sched.h>
@@ -45,7 +45,8 @@ public:
             for (unsigned spins = 1; offset > read_ + mask_; ++spins) {
                 read_ = control_.read.load(std::memory_order_acquire);
                 cpu_relax();
-                if (spins % 256 == 0) ::sched_yield();
+                if (spins % 256 == 0)
+                    ::sched_yield();
             }
             NaiveCell& cell = log_[offset & mask_];
             cell.length = kBytes;
@@ -70,10 +71,12 @@ public:
             std::uint64_t taken = 0;
             for (; taken < max; ++taken, ++next_) {
                 const NaiveCell& cell = log_[next_ & mask_];
-                if (cell.sequence.load(std::memory_order_acquire) != next_ + 1) break;
+                if (cell.sequence.load(std::memory_order_acquire) != next_ + 1)
+                    break;
                 sink(cell.bytes, cell.length);
             }
-            if (taken > 0) control_.read.store(next_, std::memory_order_release);
+            if (taken > 0)
+                control_.read.store(next_, std::memory_order_release);
             return taken;
         }
         [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }

@@ -42,7 +42,8 @@ public:
             Payload<kBytes>::write(record_, sequence);
             for (unsigned spins = 1; tail_ - head_ > mask_; ++spins) {
                 head_ = indices_.head.load(std::memory_order_acquire);
-                if (spins % 1024 == 0) ::sched_yield();
+                if (spins % 1024 == 0)
+                    ::sched_yield();
             }
             RingSlot& slot = ring_[tail_ & mask_];
             slot.length = kBytes;
@@ -65,16 +66,19 @@ public:
 
         template <class Sink>
         std::uint64_t drain(std::uint64_t max, Sink&& sink) noexcept {
-            if (head_ == tail_) tail_ = indices_.tail.load(std::memory_order_acquire);
+            if (head_ == tail_)
+                tail_ = indices_.tail.load(std::memory_order_acquire);
             std::uint64_t taken = 0;
             while (taken < max && head_ != tail_) {
                 const RingSlot& slot = ring_[head_ & mask_];
                 sink(slot.bytes, slot.length);
                 ++head_;
                 ++taken;
-                if (kRun == 1 || head_ % kRun == 0) indices_.head.store(head_, std::memory_order_release);
+                if (kRun == 1 || head_ % kRun == 0)
+                    indices_.head.store(head_, std::memory_order_release);
             }
-            if (kRun > 1 && taken > 0) indices_.head.store(head_, std::memory_order_release);
+            if (kRun > 1 && taken > 0)
+                indices_.head.store(head_, std::memory_order_release);
             return taken;
         }
         [[nodiscard]] std::uint64_t lost() const noexcept { return 0; }

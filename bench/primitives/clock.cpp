@@ -20,7 +20,8 @@ BENCHMARK(clock_reading<CLOCK_REALTIME_COARSE>)->Name("clock_realtime_coarse");
 BENCHMARK(clock_reading<CLOCK_MONOTONIC>)->Name("clock_monotonic");
 
 void processor_counter(benchmark::State& state) {
-    for (auto _ : state) benchmark::DoNotOptimize(ticks_now());
+    for (auto _ : state)
+        benchmark::DoNotOptimize(ticks_now());
 }
 BENCHMARK(processor_counter);
 

@@ -10,13 +10,15 @@ namespace {
 
 void murmur2_of_key(benchmark::State& state) {
     const std::string key(static_cast<std::size_t>(state.range(0)), 'k');
-    for (auto _ : state) benchmark::DoNotOptimize(murmur2(as_bytes(key)));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(murmur2(as_bytes(key)));
 }
 BENCHMARK(murmur2_of_key)->Arg(4)->Arg(16)->Arg(64)->Arg(256);
 
 void partition_of_key(benchmark::State& state) {
     const std::string key(16, 'k');
-    for (auto _ : state) benchmark::DoNotOptimize(partition_for_key(as_bytes(key), 12));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(partition_for_key(as_bytes(key), 12));
 }
 BENCHMARK(partition_of_key);
 

@@ -9,7 +9,8 @@ void publish_with(benchmark::State& state, const ProducerOptions& options, Produ
     Producer producer = topic.producer(options);
     const std::vector<std::byte> value(bytes, std::byte{7});
     record.value = value;
-    for (auto _ : state) require_ok(producer.publish(record).status);
+    for (auto _ : state)
+        require_ok(producer.publish(record).status);
     state.SetItemsProcessed(state.iterations());
 }
 
@@ -56,7 +57,8 @@ void publish_batch(benchmark::State& state) {
     record.value = value;
     record.partition = 0;
     const std::vector<ProducerRecord> batch(static_cast<std::size_t>(state.range(0)), record);
-    for (auto _ : state) require_ok(producer.publish_batch(batch).status);
+    for (auto _ : state)
+        require_ok(producer.publish_batch(batch).status);
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(publish_batch)->Arg(4)->Arg(16)->Arg(64);

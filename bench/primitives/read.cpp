@@ -16,8 +16,10 @@ void poll(benchmark::State& state) {
         const PollResult result = consumer.poll(static_cast<std::size_t>(state.range(1)));
         require_ok(result.status);
         records += static_cast<std::int64_t>(result.records.size());
-        for (const ConsumerRecord& record : result.records) benchmark::DoNotOptimize(*record.value->data());
-        if (result.records.empty()) consumer.seek(TopicFixture::kName, 0, Position::earliest());
+        for (const ConsumerRecord& record : result.records)
+            benchmark::DoNotOptimize(*record.value->data());
+        if (result.records.empty())
+            consumer.seek(TopicFixture::kName, 0, Position::earliest());
     }
     state.SetItemsProcessed(records);
     state.counters["ns_per_record"] = benchmark::Counter(static_cast<double>(records) * 1e-9,
@@ -32,7 +34,8 @@ void visit(benchmark::State& state) {
     for (auto _ : state) {
         const VisitStatus status =
             consumer.visit([](const ConsumerRecord& record) { benchmark::DoNotOptimize(*record.value->data()); });
-        if (status == VisitStatus::empty) consumer.seek(TopicFixture::kName, 0, Position::earliest());
+        if (status == VisitStatus::empty)
+            consumer.seek(TopicFixture::kName, 0, Position::earliest());
     }
     state.SetItemsProcessed(state.iterations());
 }
@@ -41,7 +44,8 @@ BENCHMARK(visit);
 void poll_of_nothing(benchmark::State& state) {
     const TopicFixture topic;
     Consumer consumer = topic.consumer();
-    for (auto _ : state) require_ok(consumer.poll().status);
+    for (auto _ : state)
+        require_ok(consumer.poll().status);
 }
 BENCHMARK(poll_of_nothing);
 

@@ -2,7 +2,8 @@
 //
 //   ringmain_instruction_gate --probe PROGRAM --file instructions.json [--record] VARIANT...
 //
-// Exit: 0 within 2 %, 1 not, 4 skipped (no valgrind, or nothing recorded for this compiler, its flags and this machine).
+// Exit: 0 within 2 %, 1 not, 4 skipped (no valgrind, or nothing recorded for this compiler, its flags and this
+// machine).
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
@@ -41,7 +42,8 @@ struct Output {
     ::dup2(out, STDOUT_FILENO);
     ::dup2(out, STDERR_FILENO);
     std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& word : command)
+        arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
@@ -50,9 +52,11 @@ struct Output {
 /// Runs a command and collects what it writes.
 Output run(const std::vector<std::string>& command) {
     int ends[2];
-    if (::pipe(ends) != 0) throw std::runtime_error("pipe failed");
+    if (::pipe(ends) != 0)
+        throw std::runtime_error("pipe failed");
     const pid_t child = ::fork();
-    if (child < 0) throw std::runtime_error("fork failed");
+    if (child < 0)
+        throw std::runtime_error("fork failed");
     if (child == 0) {
         ::close(ends[0]);
         exec_child(command, ends[1]);
@@ -69,11 +73,14 @@ Output run(const std::vector<std::string>& command) {
 }
 
 std::uint64_t instructions(const std::string& probe, const std::string& variant, std::uint64_t calls) {
-    const Output output = run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", probe, variant, std::to_string(calls)});
-    if (WIFEXITED(output.status) && WEXITSTATUS(output.status) == 127) throw Skip{"valgrind is not installed"};
+    const Output output =
+        run({"valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", probe, variant, std::to_string(calls)});
+    if (WIFEXITED(output.status) && WEXITSTATUS(output.status) == 127)
+        throw Skip{"valgrind is not installed"};
     const std::string label = "Collected : ";
     const std::size_t at = output.text.find(label);
-    if (output.status != 0 || at == std::string::npos) throw std::runtime_error("counting failed:\n" + output.text);
+    if (output.status != 0 || at == std::string::npos)
+        throw std::runtime_error("counting failed:\n" + output.text);
     return std::stoull(output.text.substr(at + label.size()));
 }
 
@@ -104,7 +111,8 @@ json read_records(const std::string& path) {
 
 json* find_record(json& records, const json& environment) {
     for (json& record : records) {
-        if (record["environment"] == environment) return &record;
+        if (record["environment"] == environment)
+            return &record;
     }
     return nullptr;
 }
@@ -112,7 +120,8 @@ json* find_record(json& records, const json& environment) {
 void record(const std::string& path, const std::string& probe, const std::vector<std::string>& variants) {
     json records = read_records(path);
     json* mine = find_record(records, environment());
-    if (mine == nullptr) mine = &records.emplace_back(json{{"environment", environment()}, {"instructions_per_record", json::object()}});
+    if (mine == nullptr)
+        mine = &records.emplace_back(json{{"environment", environment()}, {"instructions_per_record", json::object()}});
     for (const std::string& variant : variants) {
         const double figure = std::round(per_call(probe, variant) * 100) / 100;
         (*mine)["instructions_per_record"][variant] = figure;
@@ -121,7 +130,8 @@ void record(const std::string& path, const std::string& probe, const std::vector
     std::ofstream file(path);
     file << records.dump(2) << '\n';
     file.close();
-    if (!file) throw std::runtime_error("cannot write " + path);
+    if (!file)
+        throw std::runtime_error("cannot write " + path);
 }
 
 bool check(const std::string& path, const std::string& probe, const std::string& variant) {
@@ -133,10 +143,13 @@ bool check(const std::string& path, const std::string& probe, const std::string&
     const double recorded = (*mine)["instructions_per_record"][variant];
     const double counted = per_call(probe, variant);
     const double change = counted / recorded - 1;
-    fmt::print("{}: {:.2f} instructions per record, recorded {:.2f}, change {:+.1f} %\n", variant, counted, recorded, 100 * change);
-    if (std::abs(change) <= kTolerance) return true;
-    fmt::print("More than {:g} % away. If that is meant, run bench/record_instructions and commit the file with the reason.\n",
-               100 * kTolerance);
+    fmt::print("{}: {:.2f} instructions per record, recorded {:.2f}, change {:+.1f} %\n", variant, counted, recorded,
+               100 * change);
+    if (std::abs(change) <= kTolerance)
+        return true;
+    fmt::print(
+        "More than {:g} % away. If that is meant, run bench/record_instructions and commit the file with the reason.\n",
+        100 * kTolerance);
     return false;
 }
 
@@ -163,7 +176,8 @@ int main(int argc, char** argv) {
             return 0;
         }
         bool good = true;
-        for (const std::string& variant : variants) good = check(path, probe, variant) && good;
+        for (const std::string& variant : variants)
+            good = check(path, probe, variant) && good;
         return good ? 0 : 1;
     } catch (const Skip& skip) {
         fmt::print("skipped: {}\n", skip.reason);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `ringmain perf` as a shell sees it: it measures, says so in JSON, and leaves neither topics nor processes behind, also when
-# it is interrupted.   perf_command.sh RINGMAIN
+# `ringmain perf` as a shell sees it: it measures, says so in JSON, and leaves neither topics nor processes behind,
+# also when it is interrupted.   perf_command.sh RINGMAIN
 set -eu
 ringmain=$1
 root=/dev/shm

@@ -17,12 +17,13 @@ namespace {
 using namespace ringmain;
 
 constexpr const char* kTopic = "probe";
-constexpr std::uint64_t kRingRecords = 4096;         // small, so that publishing is in steady laps after the warm-up
-constexpr std::uint64_t kReadableRecords = 65'536;   // for the readers: nothing is overwritten
+constexpr std::uint64_t kRingRecords = 4096;        // small, so that publishing is in steady laps after the warm-up
+constexpr std::uint64_t kReadableRecords = 65'536;  // for the readers: nothing is overwritten
 constexpr std::size_t kBatch = 16;
 
 void require(bool good) {
-    if (!good) throw std::runtime_error("the log did not answer ok");
+    if (!good)
+        throw std::runtime_error("the log did not answer ok");
 }
 
 struct Stage {
@@ -47,7 +48,8 @@ ProducerRecord stamped(const std::vector<std::byte>& value) {
 }
 
 void publish_times(Producer& producer, const ProducerRecord& record, std::uint64_t times) {
-    for (std::uint64_t i = 0; i < times; ++i) require(producer.publish(record).status == Status::ok);
+    for (std::uint64_t i = 0; i < times; ++i)
+        require(producer.publish(record).status == Status::ok);
 }
 
 void publish(const Stage& stage, std::size_t bytes, const ProducerOptions& options, bool own_clock = false) {
@@ -56,7 +58,8 @@ void publish(const Stage& stage, std::size_t bytes, const ProducerOptions& optio
     Producer producer(broker, kTopic, options);
     const std::vector<std::byte> value(bytes, std::byte{7});
     ProducerRecord record = stamped(value);
-    if (own_clock) record.timestamp_ns.reset();
+    if (own_clock)
+        record.timestamp_ns.reset();
     publish_times(producer, record, 2 * kRingRecords);
     publish_times(producer, record, stage.count);
 }
@@ -97,7 +100,8 @@ void visit(const Stage& stage) {
     Consumer consumer = filled_topic(stage);
     std::uint64_t bytes = 0;
     for (std::uint64_t done = 0; done < stage.count; ++done) {
-        require(consumer.visit([&bytes](const ConsumerRecord& record) { bytes += record.value->size(); }) == VisitStatus::valid);
+        require(consumer.visit([&bytes](const ConsumerRecord& record) { bytes += record.value->size(); }) ==
+                VisitStatus::valid);
     }
     require(bytes == 40 * stage.count);
 }
