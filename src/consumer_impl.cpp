@@ -5,25 +5,22 @@
 #include <string>
 
 #include "doorbell_sleep.hpp"
+#include "error_about.hpp"
 #include "platform/clock.hpp"
 
 namespace ringmain {
 
 namespace {
 
-std::string partition_text(std::string_view topic, std::uint32_t partition) {
-    return "topic '" + std::string(topic) + "' partition " + std::to_string(partition);
-}
-
 void check_options(const ConsumerOptions& options) {
     using namespace std::chrono_literals;
     if (options.patience < 1us || options.patience > 1s) {
-        throw Error(ErrorCode::invalid_argument, "patience",
-                    std::to_string(options.patience.count()) + " ns is outside 1000..1000000000");
+        throw error_about(ErrorCode::invalid_argument, "patience",
+                    "of " + std::to_string(options.patience.count()) + " ns is outside 1000..1000000000");
     }
     if (options.buffer_bytes == 0 || options.buffer_bytes > (std::size_t{1} << 40)) {
-        throw Error(ErrorCode::invalid_argument, "buffer_bytes",
-                    std::to_string(options.buffer_bytes) + " is outside 1..1099511627776");
+        throw error_about(ErrorCode::invalid_argument, "buffer_bytes",
+                    "of " + std::to_string(options.buffer_bytes) + " is outside 1..1099511627776");
     }
 }
 
@@ -44,7 +41,7 @@ Consumer::Impl::~Impl() {
 
 void Consumer::Impl::check_not_forked() const {
     if (broker_->fork_guard().forked()) {
-        throw Error(ErrorCode::forked, "consumer", "was inherited through fork(); open one of your own");
+        throw error_about(ErrorCode::forked, "consumer", "was inherited through fork(); open one of your own");
     }
 }
 
@@ -59,7 +56,7 @@ PartitionCursor& Consumer::Impl::cursor(std::string_view topic, std::uint32_t pa
     check_not_forked();
     const std::size_t index = find(topic, partition);
     if (index == cursors_.size()) {
-        throw Error(ErrorCode::not_found, partition_text(topic, partition), "is not assigned to this consumer");
+        throw error_about(ErrorCode::not_found, partition_text(topic, partition), "is not assigned to this consumer");
     }
     return *cursors_[index];
 }
@@ -88,7 +85,7 @@ void Consumer::Impl::assign(std::string_view topic, std::uint32_t partition, Pos
     check_not_forked();
     const auto files = broker_->open_topic(topic);
     if (partition >= files->options().partitions) {
-        throw Error(ErrorCode::not_found, partition_text(topic, partition),
+        throw error_about(ErrorCode::not_found, partition_text(topic, partition),
                     "does not exist; the topic has partitions 0.." + std::to_string(files->options().partitions - 1));
     }
     assign(files, partition, from);
@@ -105,7 +102,7 @@ void Consumer::Impl::unassign(std::string_view topic, std::uint32_t partition) {
 
 SeekResult Consumer::Impl::seek(std::string_view topic, std::uint32_t partition, Position to) {
     PartitionCursor& found = cursor(topic, partition);
-    if (found.deleted()) throw Error(ErrorCode::topic_deleted, partition_text(topic, partition), "was deleted");
+    if (found.deleted()) throw error_about(ErrorCode::topic_deleted, partition_text(topic, partition), "was deleted");
     const SeekResult result = found.seek(to);
     if (readiness_) readiness_->disarm();
     return result;
@@ -116,14 +113,18 @@ Status Consumer::Impl::collect_from(PartitionCursor& cursor, std::size_t count) 
     return cursor.collect(batch_, count) == Step::corrupt ? Status::corrupt : Status::ok;
 }
 
+/// First each partition gets its share; what is left of the batch goes to whoever has more.
 bool Consumer::Impl::look_once() {
     const std::size_t partitions = cursors_.size();
-    const std::size_t share = std::max<std::size_t>(1, batch_.wanted() / std::max<std::size_t>(1, partitions));
-    for (std::size_t turn = 0; turn < partitions && !batch_.full(); ++turn) {
+    std::size_t share = partitions > 1 ? std::max<std::size_t>(1, batch_.wanted() / partitions) : batch_.wanted();
+    for (std::size_t turn = 0; turn < 2 * partitions && !batch_.full(); ++turn) {
+        if (turn == partitions) {
+            if (partitions == 1 || batch_.empty()) break;
+            share = batch_.wanted();
+        }
         PartitionCursor& cursor = *cursors_[(next_ + turn) % partitions];
-        // the last one may take what the others left
-        const std::size_t count = turn + 1 == partitions ? batch_.wanted() : std::min(share, batch_.wanted());
-        if (const Status status = collect_from(cursor, count); status != Status::ok) last_status_ = status;
+        const Status status = collect_from(cursor, std::min(share, batch_.wanted()));
+        if (status != Status::ok) last_status_ = status;
     }
     if (partitions != 0) next_ = (next_ + 1) % partitions;
     return !batch_.empty() || last_status_ != Status::ok;
@@ -224,16 +225,16 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
 void Consumer::Impl::hold_gates(std::string_view name) {
     check_not_forked();
     if (name.empty() || name.size() > layout::kGateNameMax) {
-        throw Error(ErrorCode::invalid_argument, "gate '" + std::string(name) + "'",
+        throw error_about(ErrorCode::invalid_argument, "gate '" + std::string(name) + "'",
                     "a name has 1.." + std::to_string(layout::kGateNameMax) + " bytes, this one " + std::to_string(name.size()));
     }
     for (const auto& cursor : cursors_) {
         if (cursor->topic().options().when_full != WhenFull::block) {
-            throw Error(ErrorCode::invalid_argument, "topic '" + cursor->topic().name() + "'",
+            throw error_about(ErrorCode::invalid_argument, "topic '" + cursor->topic().name() + "'",
                         "overwrites when full; only topics created with `block` can be gated");
         }
         if (!cursor->topic().readers_writable()) {
-            throw Error(ErrorCode::permission_denied, (cursor->topic().directory() / "readers").string(), "is not writable");
+            throw error_about(ErrorCode::permission_denied, (cursor->topic().directory() / "readers").string(), "is not writable");
         }
     }
     for (const auto& cursor : cursors_) cursor->hold_gate(*broker_, name);

@@ -45,7 +45,7 @@ private:
     [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
     void check_not_forked() const;
 
-    /// One pass over all partitions, each getting its share. True if the batch is not empty or the status is not ok.
+    /// Looks at all partitions. True if the batch is not empty or the status is not ok.
     bool look_once();
     Status collect_from(PartitionCursor& cursor, std::size_t count);
     /// Closes what has been in the way for too long. True if anything is in the way.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker_impl.hpp"
+#include "error_about.hpp"
 #include "death_oracle.hpp"
 #include "partition_keeper.hpp"
 #include "platform/clock.hpp"
@@ -35,7 +36,7 @@ public:
     explicit Impl(std::shared_ptr<Broker::Impl> broker)
         : broker_(std::move(broker)), lock_file_(broker_->directory() / "keeper.lock"), lock_(lock_file_) {
         if (!lock_.try_lock(kKeeperLockAt)) {
-            throw Error(ErrorCode::busy, lock_file_.string(), "another keeper runs for this directory: " + pid_in(lock_file_));
+            throw error_about(ErrorCode::busy, lock_file_.string(), "is held: another keeper runs for this directory, " + pid_in(lock_file_));
         }
         std::ofstream(lock_file_, std::ios::trunc) << platform::this_process().pid << '\n';
         me_ = broker_->client().word();

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
 #include "seek.hpp"
 
@@ -153,8 +154,8 @@ void PartitionCursor::hold_gate(Broker::Impl& broker, std::string_view name) {
     gate_table::GateTable<Memory> gates(log_.readers);
     gate_ = gates.claim(broker.client().word(), name);
     if (!gate_) {
-        throw Error(ErrorCode::limit, "topic '" + topic_->name() + "' partition " + std::to_string(partition_),
-                    "all " + std::to_string(layout::kGatesMax) + " gates are held");
+        throw error_about(ErrorCode::limit, partition_text(topic_->name(), partition_),
+                    "has no free gate: all " + std::to_string(layout::kGatesMax) + " are held");
     }
     gates.hold(*gate_, position_, log_.control->gate_floor);
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
 #include "platform/barrier.hpp"
 #include "platform/futex.hpp"
@@ -25,17 +26,17 @@ std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log
 
 [[noreturn]] void refuse(const Broker::Impl& broker, const TopicFiles& topic, std::uint32_t partition,
                          const PartitionProducer::Log& log, const recovery::Attached& attached) {
-    const std::string object = "topic '" + topic.name() + "' partition " + std::to_string(partition);
+    const std::string object = partition_text(topic.name(), partition);
     switch (attached.outcome) {
         case recovery::AttachOutcome::exclusive:
-            throw Error(ErrorCode::busy, object,
-                        "held exclusively by " + holder_text(broker, log, attached.slot) + "; no other producer can attach");
+            throw error_about(ErrorCode::busy, object,
+                        "is held exclusively by " + holder_text(broker, log, attached.slot) + "; no other producer can attach");
         case recovery::AttachOutcome::shared:
-            throw Error(ErrorCode::busy, object,
+            throw error_about(ErrorCode::busy, object,
                         "cannot be opened exclusively: a shared producer is attached, " + holder_text(broker, log, attached.slot));
         default:
-            throw Error(ErrorCode::limit, object,
-                        "all " + std::to_string(log.producer_slots) + " producer slots belong to live producers");
+            throw error_about(ErrorCode::limit, object,
+                        "is full: all " + std::to_string(log.producer_slots) + " producer slots belong to live producers");
     }
 }
 
@@ -52,8 +53,8 @@ PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::
       doorbell_(*log_.readers),
       full_fence_(!platform::register_for_barriers()) {
     if (!topic_->readers_writable()) {
-        throw Error(ErrorCode::permission_denied, (topic_->directory() / "readers").string(),
-                    "a producer needs the right to write it, to wake sleeping consumers");
+        throw error_about(ErrorCode::permission_denied, (topic_->directory() / "readers").string(),
+                    "is not writable; a producer needs the right to, to wake sleeping consumers");
     }
     attach(exclusive);
 }

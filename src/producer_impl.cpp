@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "error_about.hpp"
 #include "platform/clock.hpp"
 #include "record_encoding.hpp"
 #include "ringmain/partitioner.hpp"
@@ -29,13 +30,13 @@ Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topi
 
 PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
     if (broker_->fork_guard().forked()) {
-        throw Error(ErrorCode::forked, topic_->name(), "the producer was inherited through fork(); open one of your own");
+        throw error_about(ErrorCode::forked, "producer of topic '" + topic_->name() + "'", "was inherited through fork(); open one of your own");
     }
     if (partition >= producers_.size()) {
-        throw Error(ErrorCode::invalid_argument, "topic '" + topic_->name() + "'",
-                    "partition " + std::to_string(partition) + " is outside 0.." + std::to_string(producers_.size() - 1));
+        throw error_about(ErrorCode::invalid_argument, "topic '" + topic_->name() + "'",
+                    "has no partition " + std::to_string(partition) + "; it has 0.." + std::to_string(producers_.size() - 1));
     }
-    if (topic_->deleted()) throw Error(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
+    if (topic_->deleted()) throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
     if (!producers_[partition]) {
         producers_[partition] = std::make_unique<PartitionProducer>(broker_, topic_, partition, options_.exclusive);
     }

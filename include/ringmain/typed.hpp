@@ -4,7 +4,10 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -67,24 +70,30 @@ public:
         consumer_.assign(topic, partition, from);
     }
 
-    /// Calls `handler(const T&, const ConsumerRecord&)` for each record. A record whose value is null or not of T's
-    /// size (an untyped producer can write one) is given to the result, not to the handler.
+    /// Calls `handler(const T&, const ConsumerRecord&)` for each record. A record whose value is null or not of T's size
+    /// (an untyped producer can write one) is not shown to the handler but counted; the result's `records` has it.
     template <class Handler>
     PollResult poll(Handler&& handler, std::size_t max_records = 256, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero()) {
         const PollResult result = consumer_.poll(max_records, timeout);
         for (const ConsumerRecord& record : result.records) {
-            if (!record.value || record.value->size() != sizeof(T)) continue;
+            if (!record.value || record.value->size() != sizeof(T)) {
+                ++mismatched_;
+                continue;
+            }
             T value;
             std::memcpy(&value, record.value->data(), sizeof(T));
             handler(std::as_const(value), record);
         }
         return result;
     }
+    /// Records so far that were no T.
+    [[nodiscard]] std::uint64_t mismatched() const noexcept { return mismatched_; }
     [[nodiscard]] Consumer& untyped() noexcept { return consumer_; }
 
 private:
     Broker broker_;
     Consumer consumer_;
+    std::uint64_t mismatched_ = 0;
 };
 
 }  // namespace ringmain

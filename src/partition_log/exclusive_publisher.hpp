@@ -34,26 +34,24 @@ public:
         if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
         const std::uint64_t offset = end_;
         write(offset, parts, location);
-        log_.control->log_end.store(++end_, std::memory_order_release);  // release TICKET: after the commit
+        ++end_;
+        announce();
         return {Status::ok, offset};
     }
 
-    /// As the shared publisher's; log_end moves once a batch.
+    /// As the shared publisher's; log_end moves once every batch_records_max records.
     struct BatchPublished {
         Status status = Status::ok;
         std::size_t count = 0;
     };
     [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
         BatchPublished result;
-        std::size_t unannounced = 0;
         for (; result.count < parts.size(); ++result.count) {
             result.status = publish_unannounced(parts[result.count], offsets[result.count]);
             if (result.status != Status::ok) break;
-            if (++unannounced < log_.batch_records_max) continue;
-            unannounced = 0;
-            log_.control->log_end.store(end_, std::memory_order_release);  // release TICKET
+            if ((result.count + 1) % log_.batch_records_max == 0) announce();
         }
-        log_.control->log_end.store(end_, std::memory_order_release);  // release TICKET
+        announce();
         return result;
     }
 
@@ -75,8 +73,12 @@ private:
         M::point("exclusive.committed");
     }
 
+    /// release TICKET: after the commits.
+    [[gnu::always_inline]] void announce() noexcept { log_.control->log_end.store(end_, std::memory_order_release); }
+
     [[nodiscard]] Status publish_unannounced(const RecordParts& parts, std::uint64_t& offset) noexcept {
         std::optional<std::uint64_t> location;
+        if (!bodies_.fits_inline(parts.length())) announce();  // an extent is taken again only below log_end
         if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return placed.status;
         if (log_.block && !has_room(log_, start_seen_)) return Status::would_block;
         offset = end_;

@@ -165,6 +165,7 @@ public:
                 const std::size_t committed = commit_run(parts.subspan(done, run.count - in_run), in_run, offsets.subspan(done));
                 in_run += committed;
                 done += committed;
+                if (committed != 0) tries = 0;
             }
         }
         return {Status::ok, done};

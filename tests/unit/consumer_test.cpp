@@ -1,0 +1,301 @@
+// The consumer: positions, gaps, visits, waiting, and the descriptor for event loops.
+#include "ringmain/consumer.hpp"
+
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ringmain/producer.hpp"
+#include "support/catch.hpp"
+#include "support/child.hpp"
+#include "support/errors.hpp"
+#include "support/scratch_directory.hpp"
+
+using namespace ringmain;
+using namespace std::chrono_literals;
+using test::Child;
+using test::ScratchDirectory;
+using test::thrown_by;
+
+namespace {
+
+struct TestTopic {
+    explicit TestTopic(std::uint32_t partitions = 1) {
+        TopicOptions options;
+        options.partitions = partitions;
+        options.records = 64;
+        options.producer_slots = 2;
+        options.payload_bytes = 1 << 16;
+        broker.create_topic("t", options);
+    }
+    ScratchDirectory scratch;
+    Broker broker{scratch.broker(), Broker::Mode::open_or_create};
+};
+
+Status publish(Producer& producer, const std::string& value, std::uint32_t partition = 0) {
+    ProducerRecord record;
+    record.value = as_bytes(value);
+    record.partition = partition;
+    return producer.publish(record).status;
+}
+
+void publish_numbers(Producer& producer, int from, int to, std::uint32_t partition = 0) {
+    for (int i = from; i < to; ++i) REQUIRE(publish(producer, std::to_string(i), partition) == Status::ok);
+}
+
+bool readable(int descriptor, int timeout_ms) {
+    pollfd entry{descriptor, POLLIN, 0};
+    return ::poll(&entry, 1, timeout_ms) == 1;
+}
+
+std::uint64_t first_offset(Consumer& consumer) {
+    const PollResult result = consumer.poll(1);
+    REQUIRE(result.records.size() == 1);
+    return result.records[0].offset;
+}
+
+}  // namespace
+
+TEST_CASE("A consumer reads history and live records by the same poll") {
+    TestTopic topic;
+    Producer producer(topic.broker, "t");
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    CHECK(consumer.poll().records.empty());
+    publish_numbers(producer, 0, 3);
+    const PollResult result = consumer.poll();
+    REQUIRE(result.records.size() == 3);
+    CHECK(result.status == Status::ok);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(result.records[i].offset == i);
+        CHECK(result.records[i].topic == "t");
+        CHECK(as_text(*result.records[i].value) == std::to_string(i));
+    }
+    CHECK(consumer.position("t", 0) == 3);
+    publish_numbers(producer, 3, 4);
+    CHECK(first_offset(consumer) == 3);
+}
+
+TEST_CASE("A consumer begins at earliest, latest, an offset, the last N, or a time") {
+    TestTopic topic;
+    Producer producer(topic.broker, "t");
+    for (int i = 0; i < 10; ++i) {
+        ProducerRecord record;
+        record.value = as_bytes("x");
+        record.timestamp_ns = 100 * i;
+        REQUIRE(producer.publish(record).status == Status::ok);
+    }
+    Consumer consumer(topic.broker);
+    consumer.assign("t", 0, Position::latest());
+    CHECK(consumer.position("t", 0) == 10);
+    CHECK(consumer.seek("t", 0, Position::earliest()).offset == 0);
+    CHECK(consumer.seek("t", 0, Position::last(3)).offset == 7);
+    CHECK(consumer.seek("t", 0, Position::last(300)).offset == 0);
+    CHECK(consumer.seek("t", 0, Position::at(4)).offset == 4);
+    CHECK(first_offset(consumer) == 4);
+    CHECK(consumer.seek("t", 0, Position::since(450)).offset == 5);
+    CHECK_FALSE(consumer.seek("t", 0, Position::since(900)).at_end);
+    CHECK(consumer.seek("t", 0, Position::since(901)).at_end);
+    CHECK(consumer.seek("t", 0, Position::at(12)).at_end);
+    CHECK(consumer.poll().records.empty());
+    publish_numbers(producer, 10, 13);
+    CHECK(first_offset(consumer) == 12);
+}
+
+TEST_CASE("A consumer that was lapped gets one gap with numbers and resumes at the log start") {
+    TestTopic topic;
+    Producer producer(topic.broker, "t");
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    publish_numbers(producer, 0, 500);
+    const PollResult result = consumer.poll(1000);
+    REQUIRE(result.gaps.size() == 1);
+    const std::uint64_t start = consumer.log_start("t", 0);
+    CHECK(result.gaps[0].from == 0);
+    CHECK(result.gaps[0].to == start);
+    CHECK(result.gaps[0].reason == GapReason::overwritten);
+    const PollResult rest = result.records.empty() ? consumer.poll(1000) : result;
+    REQUIRE_FALSE(rest.records.empty());
+    CHECK(rest.records[0].offset == start);
+    CHECK(rest.records.size() + start == 500);
+    consumer.seek("t", 0, Position::at(3));
+    const PollResult again = consumer.poll(1);
+    REQUIRE(again.gaps.size() == 1);
+    CHECK(again.gaps[0].count() == start - 3);
+}
+
+TEST_CASE("A visit sees the record in place, and tells when it was overwritten under the handler") {
+    TestTopic topic;
+    Producer producer(topic.broker, "t");
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::empty);
+    publish_numbers(producer, 0, 2);
+    std::string seen;
+    CHECK(consumer.visit([&](const ConsumerRecord& record) { seen = as_text(*record.value); }) == VisitStatus::valid);
+    CHECK(seen == "0");
+    CHECK(consumer.position("t", 0) == 1);
+    CHECK(consumer.visit([&](const ConsumerRecord&) { publish_numbers(producer, 0, 300); }) == VisitStatus::lapped);
+    CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::gap);
+    CHECK(consumer.last_gap().from == 1);
+    CHECK(consumer.last_gap().to == consumer.log_start("t", 0));
+    CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::valid);
+}
+
+TEST_CASE("A poll is fair over its partitions: a flood in one does not starve the other") {
+    TestTopic topic(2);
+    Producer producer(topic.broker, "t");
+    publish_numbers(producer, 0, 60, 0);
+    publish_numbers(producer, 0, 5, 1);
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    std::size_t from_second = 0;
+    const PollResult result = consumer.poll(20);
+    for (const ConsumerRecord& record : result.records) from_second += record.partition;
+    CHECK(result.records.size() == 20);
+    CHECK(from_second == 5);
+}
+
+TEST_CASE("A record that is larger than the consumer's buffer is delivered all the same") {
+    TestTopic topic;
+    Producer producer(topic.broker, "t");
+    const std::string large(producer.record_bytes_max(), 'x');
+    REQUIRE(publish(producer, "small") == Status::ok);
+    REQUIRE(publish(producer, large) == Status::ok);
+    ConsumerOptions options;
+    options.buffer_bytes = 64;
+    Consumer consumer(topic.broker, options);
+    consumer.assign("t");
+    CHECK(consumer.poll().records.size() == 1);
+    const PollResult result = consumer.poll();
+    REQUIRE(result.records.size() == 1);
+    CHECK(as_text(*result.records[0].value) == large);
+}
+
+TEST_CASE("A waiting poll is woken by a record under every wait strategy, and ends at its timeout") {
+    for (const WaitStrategy wait : {WaitStrategy::spin, WaitStrategy::yield, WaitStrategy::block}) {
+        TestTopic topic(3);
+        Producer producer(topic.broker, "t");
+        ConsumerOptions options;
+        options.wait = wait;
+        Consumer consumer(topic.broker, options);
+        consumer.assign("t");
+        CHECK(consumer.poll(10, 5ms).records.empty());
+        std::jthread later([&] {
+            std::this_thread::sleep_for(20ms);
+            (void)publish(producer, "wake", 2);
+        });
+        CHECK(consumer.poll(10, 30s).records.size() == 1);
+    }
+}
+
+TEST_CASE("The descriptor is readable from a record until a poll finds nothing") {
+    TestTopic topic(2);
+    Producer producer(topic.broker, "t");
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    const int descriptor = consumer.descriptor();
+    CHECK(consumer.descriptor() == descriptor);
+    CHECK(consumer.poll().records.empty());
+    CHECK_FALSE(readable(descriptor, 0));
+    REQUIRE(publish(producer, "a", 1) == Status::ok);
+    REQUIRE(publish(producer, "b", 1) == Status::ok);
+    REQUIRE(readable(descriptor, 30'000));
+    CHECK(consumer.poll(1).records.size() == 1);
+    CHECK(readable(descriptor, 0));
+    CHECK(consumer.poll(1).records.size() == 1);
+    CHECK(consumer.poll(1).records.empty());
+    CHECK_FALSE(readable(descriptor, 0));
+    REQUIRE(publish(producer, "c", 0) == Status::ok);
+    CHECK(readable(descriptor, 30'000));
+    consumer.seek("t", 1, Position::earliest());
+    CHECK(readable(descriptor, 0));
+}
+
+TEST_CASE("Deleting a topic wakes its sleeping consumers and tells them") {
+    TestTopic topic;
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    std::jthread later([&] {
+        std::this_thread::sleep_for(20ms);
+        topic.broker.delete_topic("t");
+    });
+    CHECK(consumer.poll(10, 30s).status == Status::topic_deleted);
+    CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::stopped);
+    CHECK(consumer.last_status() == Status::topic_deleted);
+    CHECK(thrown_by([&] { return consumer.seek("t", 0, Position::earliest()); }).code == ErrorCode::topic_deleted);
+}
+
+TEST_CASE("A consumer assigned to a topic that was created anew reads the new one") {
+    TestTopic topic;
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    topic.broker.delete_topic("t");
+    topic.broker.create_topic("t");
+    consumer.assign("t");
+    Producer producer(topic.broker, "t");
+    REQUIRE(publish(producer, "new") == Status::ok);
+    CHECK(consumer.poll().records.size() == 1);
+}
+
+TEST_CASE("Assigning and seeking what does not exist names it") {
+    TestTopic topic(2);
+    Consumer consumer(topic.broker);
+    CHECK(thrown_by([&] { consumer.assign("none"); return 0; }).code == ErrorCode::not_found);
+    const auto partition = thrown_by([&] { consumer.assign("t", 2); return 0; });
+    CHECK(partition.code == ErrorCode::not_found);
+    CHECK_THAT(partition.text, test::contains("partition 2") && test::contains("0..1"));
+    CHECK(thrown_by([&] { return consumer.position("t", 0); }).code == ErrorCode::not_found);
+    consumer.assign("t");
+    consumer.unassign("t", 0);
+    CHECK(thrown_by([&] { return consumer.position("t", 0); }).code == ErrorCode::not_found);
+    CHECK(consumer.position("t", 1) == 0);
+    ConsumerOptions hasty;
+    hasty.patience = 0ns;
+    CHECK(thrown_by([&] { Consumer(topic.broker, hasty); }).code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("Gates are refused on overwrite topics, with long names, and beyond their number") {
+    TestTopic topic;
+    TopicOptions options;
+    options.records = 64;
+    options.producer_slots = 2;
+    options.payload_bytes = 0;
+    options.when_full = WhenFull::block;
+    topic.broker.create_topic("b", options);
+    Consumer overwriting(topic.broker);
+    overwriting.assign("t");
+    CHECK(thrown_by([&] { overwriting.hold_gates("g"); return 0; }).code == ErrorCode::invalid_argument);
+    std::vector<Consumer> holders;
+    for (int i = 0; i < 17; ++i) {
+        holders.emplace_back(topic.broker);
+        holders.back().assign("b");
+    }
+    CHECK(thrown_by([&] { holders[0].hold_gates(std::string(64, 'g')); return 0; }).code == ErrorCode::invalid_argument);
+    for (std::size_t i = 0; i < 16; ++i) holders[i].hold_gates("gate " + std::to_string(i));
+    CHECK(thrown_by([&] { holders[16].hold_gates("g"); return 0; }).code == ErrorCode::limit);
+    CHECK(topic.broker.describe_topic("b").partitions[0].gates.size() == 16);
+    holders[3].drop_gates();
+    holders[16].hold_gates("g");
+}
+
+TEST_CASE("Handles that were inherited through fork say so and leave the parent's alone") {
+    TestTopic topic;
+    Producer producer(topic.broker, "t");
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    Child child([&] {
+        const bool refused = publish(producer, "x") == Status::forked && consumer.poll().status == Status::forked &&
+                             producer.loan(10).status() == Status::forked;
+        Broker own(topic.scratch.broker());
+        Producer mine(own, "t");
+        return refused && publish(mine, "child") == Status::ok ? 0 : 1;
+    });
+    CHECK(child.wait() == 0);
+    CHECK(publish(producer, "parent") == Status::ok);
+    CHECK(consumer.poll().records.size() == 2);
+}

@@ -1,0 +1,132 @@
+// The keeper through its public class: who may run, and what one gives back after deaths.
+#include "ringmain/keeper.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <stop_token>
+#include <thread>
+
+#include "ringmain/consumer.hpp"
+#include "ringmain/producer.hpp"
+#include "support/catch.hpp"
+#include "support/child.hpp"
+#include "support/errors.hpp"
+#include "support/scratch_directory.hpp"
+
+using namespace ringmain;
+using namespace std::chrono_literals;
+using test::Child;
+using test::ScratchDirectory;
+using test::thrown_by;
+
+namespace {
+
+TopicOptions small(WhenFull when_full) {
+    TopicOptions options;
+    options.records = 64;
+    options.producer_slots = 2;
+    options.payload_bytes = 1 << 16;
+    options.when_full = when_full;
+    return options;
+}
+
+/// Steps a keeper through enough time for every patience in it.
+KeeperReport work(Keeper& keeper) {
+    KeeperReport total;
+    for (int step = 1; step <= 20; ++step) {
+        const KeeperReport report = keeper.do_work(std::chrono::nanoseconds(300ms) * step);
+        total.reaped_producers += report.reaped_producers;
+        total.reaped_gates += report.reaped_gates;
+        total.sealed_extents += report.sealed_extents;
+        total.closed_tickets += report.closed_tickets;
+        total.released_cells += report.released_cells;
+        total.swept_directories += report.swept_directories;
+    }
+    return total;
+}
+
+/// A child that publishes one large record, holds a gate, says so, and waits for its end.
+int attach_and_wait(const std::filesystem::path& directory) {
+    Broker broker(directory);
+    Producer producer(broker, "t");
+    ProducerRecord record;
+    const std::string large(1000, 'x');
+    record.value = as_bytes(large);
+    if (producer.publish(record).status != Status::ok) return 1;
+    Consumer consumer(broker);
+    consumer.assign("t");
+    consumer.hold_gates("child");
+    ::raise(SIGSTOP);
+    return 0;
+}
+
+void wait_until_stopped(const Child& child) {
+    int status = 0;
+    while (::waitpid(child.pid(), &status, WUNTRACED) == child.pid() && !WIFSTOPPED(status)) {
+    }
+}
+
+}  // namespace
+
+TEST_CASE("One keeper runs for a directory; a second is refused with the pid of the first") {
+    const ScratchDirectory scratch;
+    const Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    {
+        const Keeper keeper(broker);
+        const auto refused = thrown_by([&] { Keeper second(broker); });
+        CHECK(refused.code == ErrorCode::busy);
+        CHECK_THAT(refused.text, test::contains("pid " + std::to_string(::getpid())));
+    }
+    const Keeper again(broker);
+}
+
+TEST_CASE("A keeper leaves a stopped producer alone and gives back what it held once it is dead") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small(WhenFull::block));
+    Child child([&] { return attach_and_wait(scratch.broker()); });
+    wait_until_stopped(child);
+    Keeper keeper(broker);
+    CHECK(work(keeper).idle());
+    CHECK(broker.describe_topic("t").partitions[0].producers.size() == 1);
+    child.kill();
+    const KeeperReport report = work(keeper);
+    CHECK(report.reaped_producers == 1);
+    CHECK(report.reaped_gates == 1);
+    CHECK(report.sealed_extents == 1);
+    const PartitionDescription partition = broker.describe_topic("t").partitions[0];
+    CHECK(partition.producers.empty());
+    CHECK(partition.gates.empty());
+    CHECK(partition.extents_owned == 0);
+    CHECK(work(keeper).idle());
+}
+
+TEST_CASE("A producer held up by the gate of a dead reader goes on without a keeper") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small(WhenFull::block));
+    Child child([&] { return attach_and_wait(scratch.broker()); });
+    wait_until_stopped(child);
+    Producer producer(broker, "t");
+    ProducerRecord record;
+    record.value = as_bytes("x");
+    while (producer.try_publish(record).status == Status::ok) {
+    }
+    child.kill();
+    CHECK(producer.publish(record).status == Status::ok);
+}
+
+TEST_CASE("A keeper's thread stops when it is told to, and takes up topics that come and go") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    Keeper keeper(broker);
+    std::jthread worker([&](std::stop_token stop) { keeper.run(stop, 1ms); });
+    for (int i = 0; i < 3; ++i) {
+        broker.create_topic("t", small(WhenFull::overwrite));
+        std::this_thread::sleep_for(5ms);
+        broker.delete_topic("t");
+    }
+    worker.request_stop();
+    worker.join();
+    CHECK(broker.list_topics().empty());
+}
