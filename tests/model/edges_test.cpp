@@ -16,10 +16,10 @@ struct Small {
     ScratchDirectory directory;
     Broker broker{directory.broker(), Broker::Mode::open_or_create};
 
-    explicit Small(std::uint64_t payload_bytes) {
+    explicit Small(std::uint64_t payload_bytes, std::uint64_t records = 16, std::uint32_t producer_slots = 4) {
         TopicOptions options;
-        options.records = 16;
-        options.producer_slots = 4;
+        options.records = records;
+        options.producer_slots = producer_slots;
         options.payload_bytes = payload_bytes;
         broker.create_topic("edges", options);
     }
@@ -43,9 +43,9 @@ TEST_CASE("A batch of many laps is published whole") {
 }
 
 TEST_CASE("An exclusive batch of large records takes its own extents again") {
-    Small small(1 << 16);
+    Small small(1 << 16, 64, 1);
     Producer producer(small.broker, "edges", ProducerOptions{.exclusive = true});
-    const std::string value(5000, 'x');  // more than half an extent: every record changes it
+    const std::string value(20'000, 'x');  // more than half of one of the two extents: every record changes it
     const BatchResult result = producer.publish_batch(records_of(value, 100));
     CHECK(result.status == Status::ok);
     CHECK(result.published == 100);
