@@ -50,7 +50,8 @@ done
 seconds=0.2
 [ -z "$quick" ] || seconds=0.005
 "$programs/bench_primitives" --benchmark_min_time=$seconds --benchmark_repetitions=3 \
-    --benchmark_report_aggregates_only=true --benchmark_out="$work/primitives.json" --benchmark_out_format=json >"$work/primitives.txt" 2>&1 || {
+    --benchmark_report_aggregates_only=true --benchmark_out="$work/primitives.json" --benchmark_out_format=json \
+    >"$work/primitives.txt" 2>&1 || {
     cat "$work/primitives.txt" >&2
     exit 1
 }
