@@ -82,6 +82,9 @@ void Stepper::meet_fate(World& world, Victim& victim, std::uint32_t index, Fate 
 void Stepper::go_on(World& world, bool victim_alive) {
     const bool may_refuse = scenario_.refuses_others == Refuses::until_reaped ||
                             (scenario_.refuses_others == Refuses::while_alive && victim_alive);
+    // what is retained right now must be what it was, before anybody moves on
+    world.read();
+    world.ledger.read_again(world.log);
     if (!world.me.shared && !world.attach(world.me) && !may_refuse) ++world.ledger.faults().stuck;
     if (!world.go_on(kLaps * world.log.records) && !may_refuse) ++world.ledger.faults().stuck;
 }
