@@ -13,13 +13,12 @@ namespace ringmain::cli::demo {
 
 BoardPointer make_board() {
     void* memory = ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "demo: shared memory for the children");
+    if (memory == MAP_FAILED)
+        throw std::system_error(errno, std::generic_category(), "demo: shared memory for the children");
     return BoardPointer(new (memory) Board);
 }
 
-void BoardUnmap::operator()(Board* board) const noexcept {
-    ::munmap(board, sizeof(Board));
-}
+void BoardUnmap::operator()(Board* board) const noexcept { ::munmap(board, sizeof(Board)); }
 
 void KeyLine::store(std::string_view key_text, const KeySummary& summary) noexcept {
     set_text(key, key_text);

@@ -51,19 +51,19 @@ struct alignas(128) ConsumerPanel {
     Counter gap_offsets{0};
     Counter skipped_offsets{0};
     Counter keys{0};
-    Counter violations{0};         ///< A sequence number that is not above the one before.
-    Counter missing{0};            ///< Sequence numbers jumped over.
-    Counter foreign{0};            ///< Records that none of the producers can have written.
-    Counter joined_at_end{0};      ///< Offsets in the log when it joined.
-    Counter replayed{0};           ///< Records read until it had caught up.
+    Counter violations{0};     ///< A sequence number that is not above the one before.
+    Counter missing{0};        ///< Sequence numbers jumped over.
+    Counter foreign{0};        ///< Records that none of the producers can have written.
+    Counter joined_at_end{0};  ///< Offsets in the log when it joined.
+    Counter replayed{0};       ///< Records read until it had caught up.
     Counter summary_digest{0};
     std::array<Counter, kPartitions> position{};
     std::atomic<std::int64_t> joined_ns{0};
     std::atomic<std::int64_t> caught_up_ns{0};
     /// When the first record published after the kill was received, per partition.
     std::array<std::atomic<std::int64_t>, kPartitions> first_after_kill_ns{};
-    Histogram paced;     ///< Publish to receive while the input is paced.
-    Histogram flat_out;  ///< The same, while it is not.
+    Histogram paced;                    ///< Publish to receive while the input is paced.
+    Histogram flat_out;                 ///< The same, while it is not.
     std::array<KeyLine, 5> top_keys{};  ///< The keys whose value moved most.
     ErrorText error{};
 };
@@ -80,7 +80,7 @@ struct alignas(128) KeeperPanel {
     std::atomic<bool> ready{false};
     std::atomic<std::uint32_t> looks_wanted{0};  ///< The stage asks for a look at the log by raising it.
     std::atomic<std::uint32_t> looks_taken{0};
-    LogCounters log;                             ///< Sums over the partitions at the last look.
+    LogCounters log;  ///< Sums over the partitions at the last look.
     std::array<Counter, kPartitions> log_end{};
     Counter topic_bytes{0};
     Counter reaped_producers{0};
@@ -97,11 +97,11 @@ struct Board {
     std::atomic<std::int64_t> started_ns{0};   ///< Wall clock; producers begin when it is set.
     std::atomic<std::int64_t> flat_out_ns{0};  ///< From then on telemetry is not paced.
     std::atomic<std::int64_t> killed_ns{0};
-    std::atomic<bool> hurry{false};            ///< Around the kill nobody paces himself: then it falls on a publish, and
-                                               ///< the others' next one shows what it cost them.
-    std::atomic<bool> victim_dead{false};      ///< Proven: its process has been waited for.
+    std::atomic<bool> hurry{false};        ///< Around the kill nobody paces himself: then it falls on a publish, and
+                                           ///< the others' next one shows what it cost them.
+    std::atomic<bool> victim_dead{false};  ///< Proven: its process has been waited for.
     std::atomic<bool> stop_producing{false};
-    std::atomic<bool> drain{false};            ///< All producers have ended: read to the end, then end.
+    std::atomic<bool> drain{false};  ///< All producers have ended: read to the end, then end.
     std::atomic<bool> stop_keeping{false};
 
     std::array<ProducerPanel, kProducersMax> producers;

@@ -21,8 +21,9 @@ namespace {
 
 [[noreturn]] void run_child(pid_t parent, ErrorText& error, const std::function<void()>& work) noexcept {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it died before the line above
-    ::signal(SIGINT, SIG_IGN);              // the terminal sends it to all; the parent ends the children in order
+    if (::getppid() != parent)
+        ::_exit(1);             // it died before the line above
+    ::signal(SIGINT, SIG_IGN);  // the terminal sends it to all; the parent ends the children in order
     ::signal(SIGTERM, SIG_DFL);
     ::signal(SIGHUP, SIG_DFL);
     try {
@@ -36,12 +37,15 @@ namespace {
 
 }  // namespace
 
-Child::Child(std::string name, ErrorText& error, const std::function<void()>& work) : name_(std::move(name)), error_(&error) {
+Child::Child(std::string name, ErrorText& error, const std::function<void()>& work)
+    : name_(std::move(name)), error_(&error) {
     const pid_t parent = ::getpid();
     std::fflush(nullptr);
     pid_ = ::fork();
-    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "demo: fork of the " + name_);
-    if (pid_ == 0) run_child(parent, error, work);
+    if (pid_ < 0)
+        throw std::system_error(errno, std::generic_category(), "demo: fork of the " + name_);
+    if (pid_ == 0)
+        run_child(parent, error, work);
 }
 
 Child::Child(Child&& other) noexcept
@@ -57,23 +61,26 @@ Child& Child::operator=(Child&& other) noexcept {
     return *this;
 }
 
-Child::~Child() {
-    kill();
-}
+Child::~Child() { kill(); }
 
 bool Child::ended() {
-    if (!running()) return true;
+    if (!running())
+        return true;
     int status = 0;
     const pid_t waited = ::waitpid(pid_, &status, WNOHANG);
-    if (waited == 0 || (waited < 0 && errno == EINTR)) return false;
+    if (waited == 0 || (waited < 0 && errno == EINTR))
+        return false;
     pid_ = -1;
-    if (waited > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+    if (waited > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
     throw std::runtime_error(describe_end(waited > 0 ? status : 0));
 }
 
 void Child::kill(const std::function<void()>& before) noexcept {
-    if (!running()) return;
-    if (before) before();
+    if (!running())
+        return;
+    if (before)
+        before();
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -82,7 +89,8 @@ void Child::kill(const std::function<void()>& before) noexcept {
 
 std::string Child::describe_end(int status) const {
     if (WIFSIGNALED(status)) {
-        return fmt::format("demo: the {} was ended by signal {} ({})", name_, WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+        return fmt::format("demo: the {} was ended by signal {} ({})", name_, WTERMSIG(status),
+                           ::strsignal(WTERMSIG(status)));
     }
     return fmt::format("demo: the {} failed: {}", name_, (*error_)[0] != '\0' ? error_->data() : "it did not say why");
 }

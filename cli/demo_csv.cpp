@@ -32,7 +32,8 @@ CsvSplitter::Result CsvSplitter::split(std::string_view text, bool at_end) {
     for (;;) {
         const bool quoted = position < text.size() && text[position] == '"';
         const Result result = quoted ? take_quoted(text, position, at_end) : take_plain(text, position);
-        if (result != Result::complete) return result;
+        if (result != Result::complete)
+            return result;
         if (position < text.size() && text[position] == ',') {
             ++position;
             continue;
@@ -48,7 +49,8 @@ CsvSplitter::Result CsvSplitter::fail(Result why, std::size_t position) noexcept
 
 CsvSplitter::Result CsvSplitter::take_plain(std::string_view text, std::size_t& position) {
     const std::size_t end = std::min(text.find_first_of(",\r\n\"", position), text.size());
-    if (end < text.size() && text[end] == '"') return fail(Result::quote_in_field, end);
+    if (end < text.size() && text[end] == '"')
+        return fail(Result::quote_in_field, end);
     found_.push_back({position, end, false});
     position = end;
     return Result::complete;
@@ -67,7 +69,8 @@ CsvSplitter::Result CsvSplitter::take_quoted(std::string_view text, std::size_t&
             return fail(Result::incomplete, quote_position_);
         }
         const bool doubled = quote + 1 < text.size() && text[quote + 1] == '"';
-        if (doubled || unescaped) unescaped_.append(text.substr(begin, quote - begin + (doubled ? 1 : 0)));
+        if (doubled || unescaped)
+            unescaped_.append(text.substr(begin, quote - begin + (doubled ? 1 : 0)));
         if (!doubled) {
             position = quote + 1;
             if (unescaped) {
@@ -80,7 +83,8 @@ CsvSplitter::Result CsvSplitter::take_quoted(std::string_view text, std::size_t&
         unescaped = true;
         begin = quote + 2;
     }
-    const bool ends = position == text.size() || text[position] == ',' || text[position] == '\n' || text[position] == '\r';
+    const bool ends =
+        position == text.size() || text[position] == ',' || text[position] == '\n' || text[position] == '\r';
     return ends ? Result::complete : fail(Result::text_after_quote, position);
 }
 
@@ -88,11 +92,13 @@ CsvSplitter::Result CsvSplitter::take_line_end(std::string_view text, std::size_
     raw_bytes_ = position;
     if (position == text.size()) {
         bytes_ = position;
-        if (!at_end) return fail(Result::incomplete, position);
+        if (!at_end)
+            return fail(Result::incomplete, position);
     } else if (text[position] == '\n') {
         bytes_ = position + 1;
     } else if (position + 1 < text.size()) {
-        if (text[position + 1] != '\n') return fail(Result::bare_return, position);
+        if (text[position + 1] != '\n')
+            return fail(Result::bare_return, position);
         bytes_ = position + 2;
     } else {
         return fail(at_end ? Result::bare_return : Result::incomplete, position);
@@ -111,11 +117,13 @@ void CsvSplitter::resolve(std::string_view text) {
 
 CsvReader::CsvReader(std::filesystem::path path) : path_(std::move(path)) {
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), path_.string());
+    if (descriptor_ < 0)
+        throw std::system_error(errno, std::generic_category(), path_.string());
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
         ::close(descriptor_);
-        throw std::runtime_error(fmt::format("{}: not a regular file; each producer reads it by itself", path_.string()));
+        throw std::runtime_error(
+            fmt::format("{}: not a regular file; each producer reads it by itself", path_.string()));
     }
     file_bytes_ = static_cast<std::uint64_t>(status.st_size);
     try {
@@ -124,8 +132,10 @@ CsvReader::CsvReader(std::filesystem::path path) : path_(std::move(path)) {
             begin_ = kByteOrderMark.size();
             consumed_ = begin_;
         }
-        if (!split_next() || splitter_.raw_bytes() == 0) fail_at(0, "the first line must name the columns");
-        for (const std::string_view name : splitter_.fields()) columns_.emplace_back(name);
+        if (!split_next() || splitter_.raw_bytes() == 0)
+            fail_at(0, "the first line must name the columns");
+        for (const std::string_view name : splitter_.fields())
+            columns_.emplace_back(name);
         advance();
     } catch (...) {
         ::close(descriptor_);
@@ -133,9 +143,7 @@ CsvReader::CsvReader(std::filesystem::path path) : path_(std::move(path)) {
     }
 }
 
-CsvReader::~CsvReader() {
-    ::close(descriptor_);
-}
+CsvReader::~CsvReader() { ::close(descriptor_); }
 
 std::size_t CsvReader::column(std::string_view name) const {
     const auto found = std::find(columns_.begin(), columns_.end(), name);
@@ -150,7 +158,8 @@ std::size_t CsvReader::column(std::string_view name) const {
 }
 
 bool CsvReader::next(CsvRow& row) {
-    if (row_taken_) advance();
+    if (row_taken_)
+        advance();
     while (split_next()) {
         if (splitter_.raw_bytes() == 0 && columns_.size() > 1) {  // a blank line
             advance();
@@ -171,11 +180,14 @@ bool CsvReader::next(CsvRow& row) {
 bool CsvReader::split_next() {
     for (;;) {
         const std::string_view rest = std::string_view(buffer_).substr(begin_);
-        if (rest.empty() && at_end_) return false;
+        if (rest.empty() && at_end_)
+            return false;
         switch (splitter_.split(rest, at_end_)) {
-            case CsvSplitter::Result::complete: return true;
+            case CsvSplitter::Result::complete:
+                return true;
             case CsvSplitter::Result::incomplete:
-                if (at_end_) fail_at(splitter_.error_position(), "this quote is never closed");
+                if (at_end_)
+                    fail_at(splitter_.error_position(), "this quote is never closed");
                 if (rest.size() > kRowBytesMax) {
                     fail_at(splitter_.inside_quotes() ? splitter_.quote_position() : 0,
                             fmt::format("the row is longer than {} bytes{}", kRowBytesMax,
@@ -205,7 +217,8 @@ void CsvReader::refill() {
     } while (count < 0 && errno == EINTR);
     const int error = errno;
     buffer_.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count < 0) throw std::system_error(error, std::generic_category(), path_.string());
+    if (count < 0)
+        throw std::system_error(error, std::generic_category(), path_.string());
     at_end_ = count == 0;
 }
 
@@ -219,15 +232,17 @@ void CsvReader::fail_at(std::size_t position, const std::string& what) const {
 
 void CsvReader::check_fields() const {
     const std::size_t count = splitter_.fields().size();
-    if (count == columns_.size()) return;
-    fail_at(splitter_.raw_bytes(), fmt::format("the row has {} field{}, the header has {}", count, count == 1 ? "" : "s",
-                                               columns_.size()));
+    if (count == columns_.size())
+        return;
+    fail_at(splitter_.raw_bytes(),
+            fmt::format("the row has {} field{}, the header has {}", count, count == 1 ? "" : "s", columns_.size()));
 }
 
 void CsvReader::advance() {
     const std::string_view row = std::string_view(buffer_).substr(begin_, splitter_.bytes());
     line_ += static_cast<std::uint64_t>(std::count(row.begin(), row.end(), '\n'));
-    if (!row_taken_) consumed_ += row.size();
+    if (!row_taken_)
+        consumed_ += row.size();
     begin_ += row.size();
     row_taken_ = false;
 }

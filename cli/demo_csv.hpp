@@ -18,9 +18,9 @@ public:
 
 /// One row. The views live until the reader's next call.
 struct CsvRow {
-    std::uint64_t number = 0;     ///< Of the row, from 1; the header has none.
-    std::uint64_t line = 0;       ///< Where the row begins in the file.
-    std::string_view raw;         ///< The row as it stands in the file, without its line end.
+    std::uint64_t number = 0;  ///< Of the row, from 1; the header has none.
+    std::uint64_t line = 0;    ///< Where the row begins in the file.
+    std::string_view raw;      ///< The row as it stands in the file, without its line end.
     std::vector<std::string_view> fields;
 };
 
@@ -40,10 +40,10 @@ public:
     Result split(std::string_view text, bool at_end);
 
     [[nodiscard]] const std::vector<std::string_view>& fields() const noexcept { return fields_; }
-    [[nodiscard]] std::size_t raw_bytes() const noexcept { return raw_bytes_; }    ///< Of the row, without line end.
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }            ///< Of the row with its line end.
+    [[nodiscard]] std::size_t raw_bytes() const noexcept { return raw_bytes_; }  ///< Of the row, without line end.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }          ///< Of the row with its line end.
     [[nodiscard]] std::size_t error_position() const noexcept { return error_position_; }
-    [[nodiscard]] bool inside_quotes() const noexcept { return inside_quotes_; }   ///< Where an incomplete row ended.
+    [[nodiscard]] bool inside_quotes() const noexcept { return inside_quotes_; }  ///< Where an incomplete row ended.
     [[nodiscard]] std::size_t quote_position() const noexcept { return quote_position_; }
 
 private:

@@ -22,14 +22,13 @@ constexpr std::string_view kPrefix = "ringmain-demo-";
 constexpr const char* kLockName = "demo.lock";
 constexpr const char* kUnfinishedLockName = "demo.lock.new";
 
-[[noreturn]] void fail(const fs::path& path) {
-    throw std::system_error(errno, std::generic_category(), path.string());
-}
+[[noreturn]] void fail(const fs::path& path) { throw std::system_error(errno, std::generic_category(), path.string()); }
 
 /// Whether a demo that is gone left this directory. One without a lock is being made at this moment.
 bool is_left_over(const fs::path& directory) {
     const int lock = ::open((directory / kLockName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (lock < 0) return false;
+    if (lock < 0)
+        return false;
     const bool free = ::flock(lock, LOCK_EX | LOCK_NB) == 0;
     ::close(lock);
     return free;
@@ -39,7 +38,8 @@ void sweep(const fs::path& parent) {
     std::error_code ignored;  // another demo may be sweeping the same directory, or it is not ours to remove
     for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with(kPrefix) && entry.is_directory(ignored) && !entry.is_symlink(ignored) && is_left_over(entry.path())) {
+        if (name.starts_with(kPrefix) && entry.is_directory(ignored) && !entry.is_symlink(ignored) &&
+            is_left_over(entry.path())) {
             fs::remove_all(entry.path(), ignored);
         }
     }
@@ -49,7 +49,8 @@ void sweep(const fs::path& parent) {
 int make_lock(const fs::path& directory) {
     const fs::path unfinished = directory / kUnfinishedLockName;
     const int lock = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (lock < 0) fail(unfinished);
+    if (lock < 0)
+        fail(unfinished);
     if (::flock(lock, LOCK_EX | LOCK_NB) != 0 || ::rename(unfinished.c_str(), (directory / kLockName).c_str()) != 0) {
         ::close(lock);
         fail(unfinished);
@@ -60,14 +61,17 @@ int make_lock(const fs::path& directory) {
 }  // namespace
 
 PrivateDirectory::PrivateDirectory(const fs::path& parent) {
-    if (fs::create_directory(parent)) parent_made_ = parent;
+    if (fs::create_directory(parent))
+        parent_made_ = parent;
     sweep(parent);
     std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
-    if (::mkdtemp(name.data()) == nullptr) fail(parent);
+    if (::mkdtemp(name.data()) == nullptr)
+        fail(parent);
     path_ = name;
     try {
         lock_ = make_lock(path_);
-        if (::mkdir(broker().c_str(), 0700) != 0) fail(broker());
+        if (::mkdir(broker().c_str(), 0700) != 0)
+            fail(broker());
     } catch (...) {
         std::error_code ignored;
         fs::remove_all(path_, ignored);
@@ -78,7 +82,8 @@ PrivateDirectory::PrivateDirectory(const fs::path& parent) {
 PrivateDirectory::~PrivateDirectory() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
-    if (!parent_made_.empty()) fs::remove(parent_made_, ignored);
+    if (!parent_made_.empty())
+        fs::remove(parent_made_, ignored);
     ::close(lock_);
 }
 

@@ -16,7 +16,8 @@ public:
         const auto value = time_ns < 0 ? 0 : static_cast<std::uint64_t>(time_ns);
         ++counts_[index_of(value)];
         ++total_;
-        if (value > max_) max_ = value;
+        if (value > max_)
+            max_ = value;
     }
 
     [[nodiscard]] std::uint64_t count() const noexcept { return total_; }
@@ -28,7 +29,8 @@ public:
         std::uint64_t seen = 0;
         for (std::size_t index = 0; index < counts_.size(); ++index) {
             seen += counts_[index];
-            if (seen >= wanted && seen > 0) return upper_bound(index) < max_ ? upper_bound(index) : max_;
+            if (seen >= wanted && seen > 0)
+                return upper_bound(index) < max_ ? upper_bound(index) : max_;
         }
         return max_;
     }
@@ -39,14 +41,17 @@ private:
     static constexpr std::size_t kBuckets = (40 - kSubBits + 1) << kSubBits;
 
     static constexpr std::size_t index_of(std::uint64_t value) noexcept {
-        if (value > kValueMax) value = kValueMax;
+        if (value > kValueMax)
+            value = kValueMax;
         const auto bits = static_cast<unsigned>(std::bit_width(value));
-        if (bits <= kSubBits) return static_cast<std::size_t>(value);
+        if (bits <= kSubBits)
+            return static_cast<std::size_t>(value);
         const unsigned shift = bits - kSubBits - 1;
         return (std::size_t{shift} << kSubBits) + static_cast<std::size_t>(value >> shift);
     }
     static constexpr std::uint64_t upper_bound(std::size_t index) noexcept {
-        if (index < (std::size_t{2} << kSubBits)) return index;
+        if (index < (std::size_t{2} << kSubBits))
+            return index;
         const std::size_t shift = (index >> kSubBits) - 1;
         const std::uint64_t leading = index - (shift << kSubBits);
         return ((leading + 1) << shift) - 1;

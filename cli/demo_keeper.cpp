@@ -28,7 +28,8 @@ public:
         add(panel_.closed_tickets, report.closed_tickets);
         add(panel_.released_cells, report.released_cells);
         const std::uint32_t wanted = panel_.looks_wanted.load(std::memory_order_acquire);
-        if (wanted == panel_.looks_taken.load(std::memory_order_relaxed)) return;
+        if (wanted == panel_.looks_taken.load(std::memory_order_relaxed))
+            return;
         look();
         panel_.looks_taken.store(wanted, std::memory_order_release);
     }
@@ -44,11 +45,14 @@ public:
         const VerifyReport report = broker_.verify(plan_.topic);
         panel_.verified_records.store(report.records, std::memory_order_relaxed);
         panel_.damages.store(report.damage.size(), std::memory_order_relaxed);
-        if (!report.damage.empty()) set_text(panel_.damage, report.damage.front().file + ": " + report.damage.front().what);
+        if (!report.damage.empty())
+            set_text(panel_.damage, report.damage.front().file + ": " + report.damage.front().what);
     }
 
 private:
-    static void add(Counter& counter, std::uint64_t count) noexcept { counter.fetch_add(count, std::memory_order_relaxed); }
+    static void add(Counter& counter, std::uint64_t count) noexcept {
+        counter.fetch_add(count, std::memory_order_relaxed);
+    }
 
     void look() {
         std::uint64_t closed = 0;
@@ -60,7 +64,8 @@ private:
             quarantined += partition.quarantined_cells;
             start += partition.log_start;
             end += partition.log_end;
-            if (partition.partition < kPartitions) panel_.log_end[partition.partition].store(partition.log_end, std::memory_order_relaxed);
+            if (partition.partition < kPartitions)
+                panel_.log_end[partition.partition].store(partition.log_end, std::memory_order_relaxed);
         }
         panel_.log.closed_tickets.store(closed, std::memory_order_relaxed);
         panel_.log.quarantined_cells.store(quarantined, std::memory_order_relaxed);

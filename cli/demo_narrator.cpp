@@ -13,35 +13,28 @@ namespace {
 constexpr std::int64_t kTerminalInterval = 100'000'000;
 constexpr std::int64_t kPlainInterval = 1'000'000'000;
 
-std::int64_t steady_ns() noexcept {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
-}
+std::int64_t steady_ns() noexcept { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 }  // namespace
 
-Narrator::Narrator(std::FILE* stream) : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1), started_ns_(steady_ns()) {}
+Narrator::Narrator(std::FILE* stream)
+    : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1), started_ns_(steady_ns()) {}
 
-Narrator::~Narrator() {
-    clear_line();
-}
+Narrator::~Narrator() { clear_line(); }
 
 void Narrator::start_clock() noexcept {
     started_ns_ = steady_ns();
     next_progress_ns_ = 0;
 }
 
-std::int64_t Narrator::elapsed_ns() const noexcept {
-    return steady_ns() - started_ns_;
-}
+std::int64_t Narrator::elapsed_ns() const noexcept { return steady_ns() - started_ns_; }
 
 void Narrator::event(std::string_view text) {
     clear_line();
     write(fmt::format("{:6.2f} s  {}\n", static_cast<double>(elapsed_ns()) / 1e9, text));
 }
 
-bool Narrator::progress_due() const noexcept {
-    return elapsed_ns() >= next_progress_ns_;
-}
+bool Narrator::progress_due() const noexcept { return elapsed_ns() >= next_progress_ns_; }
 
 void Narrator::progress(std::string_view text) {
     next_progress_ns_ = elapsed_ns() + (terminal_ ? kTerminalInterval : kPlainInterval);
@@ -51,7 +44,8 @@ void Narrator::progress(std::string_view text) {
 }
 
 void Narrator::clear_line() {
-    if (line_open_) write("\r\x1b[K");
+    if (line_open_)
+        write("\r\x1b[K");
     line_open_ = false;
 }
 

@@ -29,7 +29,8 @@ bool is_number(std::string_view text) noexcept {
 
 std::size_t choose_value_column(const CsvRow& row, std::size_t key_column) {
     for (std::size_t index = 0; index < row.fields.size(); ++index) {
-        if (index != key_column && is_number(row.fields[index])) return index;
+        if (index != key_column && is_number(row.fields[index]))
+            return index;
     }
     return key_column;
 }
@@ -39,7 +40,8 @@ CsvFacts scan_csv(const DemoOptions& options) {
     CsvFacts facts;
     try {
         facts.key_column = reader.column(options.key_column);
-        if (!options.value_column.empty()) facts.value_column = reader.column(options.value_column);
+        if (!options.value_column.empty())
+            facts.value_column = reader.column(options.value_column);
     } catch (const std::invalid_argument& unknown) {
         throw UsageError(unknown.what());
     }
@@ -51,11 +53,14 @@ CsvFacts scan_csv(const DemoOptions& options) {
             throw CsvError(options.input->string(), row.line, 1,
                            fmt::format("the key has {} bytes; the limit is {}", key.size(), kKeyBytesMax));
         }
-        if (row.number == 1 && options.value_column.empty()) facts.value_column = choose_value_column(row, facts.key_column);
-        if (!keys.contains(key)) keys.emplace(key);
+        if (row.number == 1 && options.value_column.empty())
+            facts.value_column = choose_value_column(row, facts.key_column);
+        if (!keys.contains(key))
+            keys.emplace(key);
         ++facts.rows;
     }
-    if (facts.rows == 0) throw UsageError(fmt::format("{}: there are no rows below the header", options.input->string()));
+    if (facts.rows == 0)
+        throw UsageError(fmt::format("{}: there are no rows below the header", options.input->string()));
     facts.keys = keys.size();
     facts.value_name = reader.columns()[facts.value_column];
     return facts;
@@ -63,11 +68,12 @@ CsvFacts scan_csv(const DemoOptions& options) {
 
 std::vector<std::vector<TelemetryFile>> deal_out(std::vector<TelemetryFile> files, std::uint32_t producers) {
     if (files.size() < producers) {
-        throw UsageError(fmt::format("--producers: {} producers, but only {} files below /proc can be read here", producers,
-                                     files.size()));
+        throw UsageError(fmt::format("--producers: {} producers, but only {} files below /proc can be read here",
+                                     producers, files.size()));
     }
     std::vector<std::vector<TelemetryFile>> shares(producers);
-    for (std::size_t index = 0; index < files.size(); ++index) shares[index % producers].push_back(files[index]);
+    for (std::size_t index = 0; index < files.size(); ++index)
+        shares[index % producers].push_back(files[index]);
     return shares;
 }
 

@@ -28,14 +28,14 @@ struct Plan {
     TopicOptions topic_options;
     std::vector<std::vector<TelemetryFile>> shares;  ///< Telemetry: which files each producer samples.
     CsvFacts csv;
-    std::uint32_t victim = 0;       ///< The producer that is killed.
-    double paced_rate = 0;          ///< Telemetry: records per second of each producer while it is paced.
-    std::int64_t join_after_ns = 0; ///< When the second consumer joins at the latest.
+    std::uint32_t victim = 0;        ///< The producer that is killed.
+    double paced_rate = 0;           ///< Telemetry: records per second of each producer while it is paced.
+    std::int64_t join_after_ns = 0;  ///< When the second consumer joins at the latest.
     std::int64_t kill_after_ns = 0;
-    std::int64_t stop_after_ns = 0; ///< When producers are told to stop.
-    std::int64_t csv_pace_ns = 0;   ///< Over how long the file is spread.
-    std::uint64_t join_records = 0; ///< The second consumer joins at once when a partition has so many: later it might be too
-                                    ///< late to replay from the first offset.
+    std::int64_t stop_after_ns = 0;  ///< When producers are told to stop.
+    std::int64_t csv_pace_ns = 0;    ///< Over how long the file is spread.
+    std::uint64_t join_records = 0;  ///< The second consumer joins at once when a partition has so many: later it might
+                                     ///< be too late to replay from the first offset.
 
     [[nodiscard]] bool from_csv() const noexcept { return options.input.has_value(); }
 };
@@ -43,7 +43,8 @@ struct Plan {
 /// Looks at the input and decides. Throws UsageError, CsvError, std::system_error.
 [[nodiscard]] Plan make_plan(const DemoOptions& options);
 
-/// The producer that publishes a key of a CSV file: always the same one, so that a key's order can be checked end to end.
+/// The producer that publishes a key of a CSV file: always the same one, so that a key's order can be checked end to
+/// end.
 [[nodiscard]] std::uint32_t producer_of_key(std::string_view key, std::uint32_t producers) noexcept;
 
 }  // namespace ringmain::cli::demo

@@ -8,18 +8,20 @@ namespace ringmain::cli::demo {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kCpuTimes = {"user", "nice", "system", "idle", "iowait",
-                                                        "irq", "softirq", "steal", "guest", "guest_nice"};
+constexpr std::array<std::string_view, 10> kCpuTimes = {"user", "nice",    "system", "idle",  "iowait",
+                                                        "irq",  "softirq", "steal",  "guest", "guest_nice"};
 constexpr std::array<std::string_view, 17> kDiskCounters = {
-    "reads", "reads_merged", "sectors_read", "read_ms", "writes", "writes_merged", "sectors_written", "write_ms", "in_flight",
-    "io_ms", "weighted_io_ms", "discards", "discards_merged", "sectors_discarded", "discard_ms", "flushes", "flush_ms"};
+    "reads",           "reads_merged",      "sectors_read", "read_ms", "writes",         "writes_merged",
+    "sectors_written", "write_ms",          "in_flight",    "io_ms",   "weighted_io_ms", "discards",
+    "discards_merged", "sectors_discarded", "discard_ms",   "flushes", "flush_ms"};
 constexpr std::array<std::string_view, 16> kNetCounters = {
     "rx_bytes", "rx_packets", "rx_errs", "rx_drop", "rx_fifo", "rx_frame", "rx_compressed", "rx_multicast",
-    "tx_bytes", "tx_packets", "tx_errs", "tx_drop", "tx_fifo", "tx_colls", "tx_carrier", "tx_compressed"};
+    "tx_bytes", "tx_packets", "tx_errs", "tx_drop", "tx_fifo", "tx_colls", "tx_carrier",    "tx_compressed"};
 
 /// Takes the next line off the text; false at the end.
 bool take_line(std::string_view& text, std::string_view& line) noexcept {
-    if (text.empty()) return false;
+    if (text.empty())
+        return false;
     const std::size_t end = text.find('\n');
     line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -29,7 +31,8 @@ bool take_line(std::string_view& text, std::string_view& line) noexcept {
 /// Takes the next word off the line; empty at the end.
 std::string_view take_word(std::string_view& line) noexcept {
     const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) return line = {};
+    if (begin == std::string_view::npos)
+        return line = {};
     const std::size_t end = line.find_first_of(" \t", begin);
     const std::string_view word = line.substr(begin, end == std::string_view::npos ? end : end - begin);
     line.remove_prefix(end == std::string_view::npos ? line.size() : end);
@@ -37,7 +40,8 @@ std::string_view take_word(std::string_view& line) noexcept {
 }
 
 std::string_view without_colon(std::string_view word) noexcept {
-    if (!word.empty() && word.back() == ':') word.remove_suffix(1);
+    if (!word.empty() && word.back() == ':')
+        word.remove_suffix(1);
     return word;
 }
 
@@ -52,7 +56,8 @@ void add_columns(std::string_view line, const std::array<std::string_view, kCoun
                  std::string_view row, Sweep& sweep) {
     for (const std::string_view name : names) {
         const std::string_view word = take_word(line);
-        if (!is_number(word)) return;
+        if (!is_number(word))
+            return;
         sweep.add(word, file, row, name);
     }
 }
@@ -64,13 +69,15 @@ void parse_name_value(std::string_view file, std::string_view text, Sweep& sweep
     while (take_line(text, line)) {
         const std::string_view name = without_colon(take_word(line));
         const std::string_view value = take_word(line);
-        if (!name.empty() && is_number(value)) sweep.add(value, file, name);
+        if (!name.empty() && is_number(value))
+            sweep.add(value, file, name);
     }
 }
 
 void parse_per_cpu(std::string_view file, std::string_view text, Sweep& sweep) {
     std::string_view header;
-    if (!take_line(text, header)) return;
+    if (!take_line(text, header))
+        return;
     std::string_view line;
     while (take_line(text, line)) {
         const std::string_view row = without_colon(take_word(line));
@@ -78,7 +85,8 @@ void parse_per_cpu(std::string_view file, std::string_view text, Sweep& sweep) {
         // Rows without one count per processor exist (ERR, MIS): their only count goes to the first name.
         for (std::string_view cpu = take_word(names); !cpu.empty(); cpu = take_word(names)) {
             const std::string_view count = take_word(line);
-            if (!is_number(count)) break;
+            if (!is_number(count))
+                break;
             sweep.add(count, file, row, cpu);
         }
     }
@@ -102,7 +110,8 @@ void parse_diskstats(std::string_view file, std::string_view text, Sweep& sweep)
         take_word(line);
         take_word(line);
         const std::string_view disk = take_word(line);
-        if (!disk.empty()) add_columns(line, kDiskCounters, file, disk, sweep);
+        if (!disk.empty())
+            add_columns(line, kDiskCounters, file, disk, sweep);
     }
 }
 
@@ -110,7 +119,8 @@ void parse_net_dev(std::string_view file, std::string_view text, Sweep& sweep) {
     std::string_view line;
     while (take_line(text, line)) {
         const std::size_t colon = line.rfind(':');  // the name of an alias has a colon of its own
-        if (colon == std::string_view::npos) continue;
+        if (colon == std::string_view::npos)
+            continue;
         std::string_view name = line.substr(0, colon);
         add_columns(line.substr(colon + 1), kNetCounters, file, take_word(name), sweep);
     }
@@ -121,10 +131,12 @@ void parse_line_pairs(std::string_view file, std::string_view text, Sweep& sweep
     std::string_view values;
     while (take_line(text, names) && take_line(text, values)) {
         const std::string_view group = take_word(names);
-        if (group.empty() || take_word(values) != group) return;
+        if (group.empty() || take_word(values) != group)
+            return;
         for (std::string_view name = take_word(names); !name.empty(); name = take_word(names)) {
             const std::string_view value = take_word(values);
-            if (is_number(value)) sweep.add(value, file, without_colon(group), name);
+            if (is_number(value))
+                sweep.add(value, file, without_colon(group), name);
         }
     }
 }
@@ -135,7 +147,8 @@ void parse_pressure(std::string_view file, std::string_view text, Sweep& sweep) 
         const std::string_view row = take_word(line);
         for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
             const std::size_t equals = word.find('=');
-            if (equals == std::string_view::npos || !is_number(word.substr(equals + 1))) continue;
+            if (equals == std::string_view::npos || !is_number(word.substr(equals + 1)))
+                continue;
             sweep.add(word.substr(equals + 1), file, row, word.substr(0, equals));
         }
     }
@@ -143,7 +156,8 @@ void parse_pressure(std::string_view file, std::string_view text, Sweep& sweep) 
 
 void parse_single_line(std::string_view file, std::string_view text, Sweep& sweep) {
     std::string_view line;
-    if (!take_line(text, line)) return;
+    if (!take_line(text, line))
+        return;
     for (char column = '1'; column <= '9'; ++column) {
         std::string_view word = take_word(line);
         const std::size_t slash = word.find('/');  // loadavg: running/total
@@ -151,7 +165,8 @@ void parse_single_line(std::string_view file, std::string_view text, Sweep& swee
             sweep.add(word.substr(slash + 1), file, "tasks");
             word = word.substr(0, slash);
         }
-        if (!is_number(word)) return;
+        if (!is_number(word))
+            return;
         sweep.add(word, file, std::string_view(&column, 1));
     }
 }

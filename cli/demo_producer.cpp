@@ -27,7 +27,8 @@ void publish(Producer& producer, const Outgoing& outgoing, const Plan& plan) {
     record.value = as_bytes(outgoing.value);
     record.headers = numbers.headers();
     const PublishResult result = producer.publish(record);
-    if (result.status == Status::ok) return;
+    if (result.status == Status::ok)
+        return;
     if (result.status == Status::too_large) {
         throw std::runtime_error(fmt::format("{}:{}:1: the row has {} bytes; a record may have {} with key and headers",
                                              plan.options.input ? plan.options.input->string() : "/proc", outgoing.line,
@@ -37,8 +38,10 @@ void publish(Producer& producer, const Outgoing& outgoing, const Plan& plan) {
 }
 
 void note_first_after_kill(const Board& board, ProducerPanel& panel) noexcept {
-    if (board.killed_ns.load(std::memory_order_relaxed) == 0) return;
-    if (panel.first_after_kill_ns.load(std::memory_order_relaxed) != 0) return;
+    if (board.killed_ns.load(std::memory_order_relaxed) == 0)
+        return;
+    if (panel.first_after_kill_ns.load(std::memory_order_relaxed) != 0)
+        return;
     panel.first_after_kill_ns.store(wall_ns(), std::memory_order_relaxed);
 }
 
@@ -48,7 +51,8 @@ void publish_all(const Plan& plan, Board& board, Producer& producer, Source& sou
     while (!board.stop_producing.load(std::memory_order_relaxed)) {
         const Source::Next next = source.next(outgoing);
         panel.rows_seen.store(source.rows_seen(), std::memory_order_relaxed);
-        if (next == Source::Next::end) break;
+        if (next == Source::Next::end)
+            break;
         panel.publishing.store(next == Source::Next::record, std::memory_order_relaxed);
         if (next == Source::Next::pause) {
             std::this_thread::sleep_for(source.pause_time());
@@ -63,7 +67,8 @@ void publish_all(const Plan& plan, Board& board, Producer& producer, Source& sou
 }
 
 void attach_everywhere(Producer& producer) {
-    for (std::uint32_t partition = 0; partition < producer.partitions(); ++partition) producer.attach(partition);
+    for (std::uint32_t partition = 0; partition < producer.partitions(); ++partition)
+        producer.attach(partition);
 }
 
 /// Reads what is in the log of a share, and tells the source.
@@ -79,21 +84,25 @@ public:
     /// True if something was read.
     bool follow() {
         const PollResult result = consumer_.poll(1024, milliseconds(1));
-        if (result.status != Status::ok) throw std::runtime_error(fmt::format("poll: {}", to_string(result.status)));
-        for (const ConsumerRecord& record : result.records) learn(record);
+        if (result.status != Status::ok)
+            throw std::runtime_error(fmt::format("poll: {}", to_string(result.status)));
+        for (const ConsumerRecord& record : result.records)
+            learn(record);
         consumer_.move_gates();
         return !result.records.empty() || !result.gaps.empty();
     }
 
     [[nodiscard]] std::array<std::uint64_t, kPartitions> log_ends() const {
         std::array<std::uint64_t, kPartitions> ends{};
-        for (std::uint32_t partition = 0; partition < kPartitions; ++partition) ends[partition] = consumer_.log_end(plan_.topic, partition);
+        for (std::uint32_t partition = 0; partition < kPartitions; ++partition)
+            ends[partition] = consumer_.log_end(plan_.topic, partition);
         return ends;
     }
 
     [[nodiscard]] bool reached(const std::array<std::uint64_t, kPartitions>& ends) const {
         for (std::uint32_t partition = 0; partition < kPartitions; ++partition) {
-            if (consumer_.position(plan_.topic, partition) < ends[partition]) return false;
+            if (consumer_.position(plan_.topic, partition) < ends[partition])
+                return false;
         }
         return true;
     }
@@ -102,7 +111,8 @@ public:
 
 private:
     void learn(const ConsumerRecord& record) {
-        if (!record.key || !source_.owns(as_text(*record.key))) return;
+        if (!record.key || !source_.owns(as_text(*record.key)))
+            return;
         source_.continue_after(as_text(*record.key), number_in(record.headers, kSequenceHeader).value_or(0),
                                number_in(record.headers, kRowHeader).value_or(0));
         ++found_;
@@ -121,12 +131,15 @@ void follow_until_dead(const Plan& plan, Board& board, const Broker& broker, Sou
     while (!board.victim_dead.load(std::memory_order_acquire)) {
         const auto ends = follower.log_ends();
         follower.follow();
-        if (follower.reached(ends)) panel.caught_up.store(true, std::memory_order_release);
+        if (follower.reached(ends))
+            panel.caught_up.store(true, std::memory_order_release);
     }
     const auto ends = follower.log_ends();
-    while (!follower.reached(ends)) follower.follow();
+    while (!follower.reached(ends))
+        follower.follow();
     panel.continued_at.store(follower.found(), std::memory_order_relaxed);
-    if (follower.found() != 0) return;
+    if (follower.found() != 0)
+        return;
     // Only a share that was used up long ago can have left nothing in the log: the stage lets the others publish
     // something between the gate and the kill.
     if (!board.producers[plan.victim].finished.load(std::memory_order_acquire)) {
@@ -146,7 +159,8 @@ void run_producer(const Plan& plan, Board& board, std::uint32_t index) {
     attach_everywhere(producer);
     const std::unique_ptr<Source> source = make_source(plan, board, index);
     panel.ready.store(true, std::memory_order_release);
-    while (board.started_ns.load(std::memory_order_acquire) == 0) std::this_thread::sleep_for(milliseconds(1));
+    while (board.started_ns.load(std::memory_order_acquire) == 0)
+        std::this_thread::sleep_for(milliseconds(1));
     publish_all(plan, board, producer, *source, panel);
     // The one that is to be killed waits for it, should its input have been too short for that.
     while (index == plan.victim && board.killed_ns.load(std::memory_order_relaxed) == 0) {

@@ -41,11 +41,13 @@ private:
 /// The number in a header; nothing if the header is absent or is not a number above 0.
 inline std::optional<std::uint64_t> number_in(const Headers& headers, std::string_view name) noexcept {
     const std::optional<Header> header = headers.find(name);
-    if (!header || !header->value) return std::nullopt;
+    if (!header || !header->value)
+        return std::nullopt;
     const std::string_view text = as_text(*header->value);
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number == 0) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size() || number == 0)
+        return std::nullopt;
     return number;
 }
 

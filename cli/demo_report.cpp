@@ -13,9 +13,7 @@ namespace ringmain::cli::demo {
 
 namespace {
 
-std::uint64_t load(const Counter& counter) noexcept {
-    return counter.load(std::memory_order_relaxed);
-}
+std::uint64_t load(const Counter& counter) noexcept { return counter.load(std::memory_order_relaxed); }
 
 template <class... Args>
 void line(std::string& text, fmt::format_string<Args...> format, Args&&... args) {
@@ -24,9 +22,11 @@ void line(std::string& text, fmt::format_string<Args...> format, Args&&... args)
 }
 
 std::string share_of(const Plan& plan, std::uint32_t producer) {
-    if (plan.from_csv()) return "the keys of its share";
+    if (plan.from_csv())
+        return "the keys of its share";
     std::string files;
-    for (const TelemetryFile& file : plan.shares[producer]) files.append(files.empty() ? "" : " ").append(file.name);
+    for (const TelemetryFile& file : plan.shares[producer])
+        files.append(files.empty() ? "" : " ").append(file.name);
     return files;
 }
 
@@ -34,10 +34,11 @@ void write_published(std::string& text, const RunResult& result) {
     const Throughput speed = throughput(result);
     line(text, "published {:>30}   {}/s over {}", grouped(acknowledged(result.plan, result.board)), rate(speed.overall),
          duration(static_cast<std::uint64_t>(result.facts.produced_for_ns)));
-    if (speed.flat_out > 0) line(text, "{:43}{}/s paced, {}/s flat out", "", rate(speed.paced), rate(speed.flat_out));
+    if (speed.flat_out > 0)
+        line(text, "{:43}{}/s paced, {}/s flat out", "", rate(speed.paced), rate(speed.flat_out));
     for (std::uint32_t index = 0; index < result.plan.options.producers; ++index) {
-        line(text, "  producer {} {:>28}   {}{}", index, grouped(load(result.board.producers[index].published)), share_of(result.plan, index),
-             index == result.plan.victim ? "; killed" : "");
+        line(text, "  producer {} {:>28}   {}{}", index, grouped(load(result.board.producers[index].published)),
+             share_of(result.plan, index), index == result.plan.victim ? "; killed" : "");
     }
     line(text, "  successor of {} {:>24}   found {} records of its predecessor in the log", result.plan.victim,
          grouped(load(result.board.successor.published)), grouped(load(result.board.successor.continued_at)));
@@ -46,7 +47,7 @@ void write_published(std::string& text, const RunResult& result) {
 void write_read(std::string& text, const RunResult& result) {
     const ConsumerPanel& live = result.board.live;
     const ConsumerPanel& late = result.board.late;
-    const auto row = [&](const char* name, const Counter ConsumerPanel::* counter) {
+    const auto row = [&](const char* name, const Counter ConsumerPanel::*counter) {
         line(text, "  {:24} {:>14} {:>16}", name, grouped(load(live.*counter)), grouped(load(late.*counter)));
     };
     line(text, "read {:>37} {:>16}", "live consumer", "late consumer");
@@ -59,9 +60,10 @@ void write_read(std::string& text, const RunResult& result) {
 }
 
 void write_latency(std::string& text, const char* name, const Histogram& times) {
-    if (times.count() == 0) return;
-    line(text, "  {:24} {:>10} {:>10} {:>10} {:>10}", name, duration(times.percentile_ns(50'000)), duration(times.percentile_ns(99'000)),
-         duration(times.percentile_ns(99'900)), duration(times.max_ns()));
+    if (times.count() == 0)
+        return;
+    line(text, "  {:24} {:>10} {:>10} {:>10} {:>10}", name, duration(times.percentile_ns(50'000)),
+         duration(times.percentile_ns(99'000)), duration(times.percentile_ns(99'900)), duration(times.max_ns()));
 }
 
 void write_latencies(std::string& text, const RunResult& result) {
@@ -70,13 +72,11 @@ void write_latencies(std::string& text, const RunResult& result) {
     write_latency(text, "late, paced", result.board.late.paced);
     write_latency(text, "live, flat out", result.board.live.flat_out);
     write_latency(text, "late, flat out", result.board.late.flat_out);
-    line(text, "  {} processes share {} processors; flat out the ring is full, so records queue", result.plan.options.producers + 3,
-         ::sysconf(_SC_NPROCESSORS_ONLN));
+    line(text, "  {} processes share {} processors; flat out the ring is full, so records queue",
+         result.plan.options.producers + 3, ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-std::string duration_or_dash(const std::optional<std::uint64_t>& time_ns) {
-    return time_ns ? duration(*time_ns) : "-";
-}
+std::string duration_or_dash(const std::optional<std::uint64_t>& time_ns) { return time_ns ? duration(*time_ns) : "-"; }
 
 void write_kill(std::string& text, const RunResult& result) {
     const KillCost cost = cost_of_kill(result);
@@ -85,19 +85,25 @@ void write_kill(std::string& text, const RunResult& result) {
     line(text, "  every other producer had published again after {:>10}", duration_or_dash(cost.others_published_ns));
     line(text, "  the live consumer had a newer record after     {:>10}", duration_or_dash(cost.first_record_ns));
     line(text, "  and one from every partition after             {:>10}", duration_or_dash(cost.every_partition_ns));
-    line(text, "  the successor published after                  {:>10}", duration_or_dash(cost.successor_published_ns));
-    line(text, "  tickets closed {}, offsets skipped {} around it; over the run {} and {}; {} producer slots reaped, {} cells released",
-         grouped(cost.closed_tickets), grouped(cost.skipped_offsets), grouped(load(result.board.keeper.log.closed_tickets)),
-         grouped(load(result.board.live.skipped_offsets)), grouped(load(result.board.keeper.reaped_producers)),
-         grouped(load(result.board.keeper.released_cells)));
+    line(text, "  the successor published after                  {:>10}",
+         duration_or_dash(cost.successor_published_ns));
+    line(text,
+         "  tickets closed {}, offsets skipped {} around it; over the run {} and {}; {} producer slots reaped, {} "
+         "cells released",
+         grouped(cost.closed_tickets), grouped(cost.skipped_offsets),
+         grouped(load(result.board.keeper.log.closed_tickets)), grouped(load(result.board.live.skipped_offsets)),
+         grouped(load(result.board.keeper.reaped_producers)), grouped(load(result.board.keeper.released_cells)));
 }
 
 void write_top_keys(std::string& text, const RunResult& result) {
-    line(text, "live summary{}, the keys that moved most", result.plan.from_csv() ? " of " + result.plan.csv.value_name : "");
+    line(text, "live summary{}, the keys that moved most",
+         result.plan.from_csv() ? " of " + result.plan.csv.value_name : "");
     line(text, "  {:34} {:>14} {:>16} {:>16} {:>12}", "key", "last", "min", "max", "count");
     for (const KeyLine& key : result.board.live.top_keys) {
-        if (key.count == 0) continue;
-        line(text, "  {:34} {:>14} {:>16} {:>16} {:>12}", key.key.data(), key.last.data(), value(key.min), value(key.max), grouped(key.count));
+        if (key.count == 0)
+            continue;
+        line(text, "  {:34} {:>14} {:>16} {:>16} {:>12}", key.key.data(), key.last.data(), value(key.min),
+             value(key.max), grouped(key.count));
     }
 }
 
@@ -111,13 +117,15 @@ KillCost cost_of_kill(const RunResult& result) {
     const Board& board = result.board;
     const std::int64_t killed_ns = board.killed_ns.load(std::memory_order_relaxed);
     const auto since = [killed_ns](std::int64_t when_ns) -> std::optional<std::uint64_t> {
-        if (when_ns == 0) return std::nullopt;
+        if (when_ns == 0)
+            return std::nullopt;
         return static_cast<std::uint64_t>(std::max<std::int64_t>(when_ns - killed_ns, 0));
     };
     KillCost cost;
     std::int64_t last_other = 0;
     for (std::uint32_t index = 0; index < result.plan.options.producers; ++index) {
-        if (index == result.plan.victim) continue;
+        if (index == result.plan.victim)
+            continue;
         last_other = std::max(last_other, board.producers[index].first_after_kill_ns.load(std::memory_order_relaxed));
     }
     cost.others_published_ns = since(last_other);
@@ -127,7 +135,8 @@ KillCost cost_of_kill(const RunResult& result) {
     for (const auto& received : board.live.first_after_kill_ns) {
         const std::int64_t when_ns = received.load(std::memory_order_relaxed);
         everywhere = everywhere && when_ns != 0;
-        if (when_ns != 0 && (first == 0 || when_ns < first)) first = when_ns;
+        if (when_ns != 0 && (first == 0 || when_ns < first))
+            first = when_ns;
         last = std::max(last, when_ns);
     }
     cost.first_record_ns = since(first);
@@ -146,7 +155,8 @@ Throughput throughput(const RunResult& result) {
     const std::uint64_t all = acknowledged(result.plan, result.board);
     Throughput speed;
     speed.overall = per_second(all, facts.produced_for_ns);
-    if (facts.flat_out_after_ns == 0) return speed;
+    if (facts.flat_out_after_ns == 0)
+        return speed;
     speed.paced = per_second(facts.published_when_flat_out, facts.flat_out_after_ns);
     speed.flat_out = per_second(all - facts.published_when_flat_out, facts.produced_for_ns - facts.flat_out_after_ns);
     return speed;
@@ -160,7 +170,8 @@ std::string report_to_text(const RunResult& result) {
     write_kill(text, result);
     write_top_keys(text, result);
     line(text, "counts");
-    for (const Check& check : result.checks) line(text, "  {:5} {}: {}", check.good ? "ok" : "WRONG", check.name, check.detail);
+    for (const Check& check : result.checks)
+        line(text, "  {:5} {}: {}", check.good ? "ok" : "WRONG", check.name, check.detail);
     return text;
 }
 

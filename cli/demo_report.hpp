@@ -21,12 +21,13 @@ struct RunResult {
     [[nodiscard]] bool good() const noexcept;
 };
 
-/// What the kill cost the others: times from right before the signal. Nothing: it never happened (e.g. no other producer).
+/// What the kill cost the others: times from right before the signal. Nothing: it never happened (e.g. no other
+/// producer).
 struct KillCost {
-    std::optional<std::uint64_t> others_published_ns;       ///< Until every other producer had published again.
-    std::optional<std::uint64_t> first_record_ns;           ///< Until the live consumer had a record published afterwards.
-    std::optional<std::uint64_t> every_partition_ns;        ///< Until it had one from every partition.
-    std::optional<std::uint64_t> successor_published_ns;    ///< Until the successor published.
+    std::optional<std::uint64_t> others_published_ns;  ///< Until every other producer had published again.
+    std::optional<std::uint64_t> first_record_ns;      ///< Until the live consumer had a record published afterwards.
+    std::optional<std::uint64_t> every_partition_ns;   ///< Until it had one from every partition.
+    std::optional<std::uint64_t> successor_published_ns;  ///< Until the successor published.
     std::uint64_t closed_tickets = 0;
     std::uint64_t skipped_offsets = 0;
 };

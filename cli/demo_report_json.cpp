@@ -9,13 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::uint64_t load(const Counter& counter) noexcept {
-    return counter.load(std::memory_order_relaxed);
-}
+std::uint64_t load(const Counter& counter) noexcept { return counter.load(std::memory_order_relaxed); }
 
-Json or_null(const std::optional<std::uint64_t>& number) {
-    return number ? Json(*number) : Json(nullptr);
-}
+Json or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json latency_to_json(const Histogram& times) {
     return {{"count", times.count()},
@@ -80,21 +76,24 @@ Json log_to_json(const KeeperPanel& keeper) {
 std::string report_to_json(const RunResult& result) {
     const Throughput speed = throughput(result);
     Json checks = Json::array();
-    for (const Check& check : result.checks) checks.push_back({{"name", check.name}, {"ok", check.good}, {"detail", check.detail}});
-    const Json source = result.plan.from_csv()
-                            ? Json{{"file", result.plan.options.input->string()}, {"rows", result.plan.csv.rows}, {"keys", result.plan.csv.keys}}
-                            : Json{{"file", "/proc"}};
-    const Json object = {{"ok", result.good()},
-                         {"source", source},
-                         {"published", acknowledged(result.plan, result.board)},
-                         {"producers", producers_to_json(result)},
-                         {"live", consumer_to_json(result.board.live)},
-                         {"late", consumer_to_json(result.board.late)},
-                         {"records_per_second", {{"overall", speed.overall}, {"paced", speed.paced}, {"flat_out", speed.flat_out}}},
-                         {"kill", kill_to_json(result)},
-                         {"log", log_to_json(result.board.keeper)},
-                         {"stopped_early", result.facts.stopped_early},
-                         {"checks", checks}};
+    for (const Check& check : result.checks)
+        checks.push_back({{"name", check.name}, {"ok", check.good}, {"detail", check.detail}});
+    const Json source = result.plan.from_csv() ? Json{{"file", result.plan.options.input->string()},
+                                                      {"rows", result.plan.csv.rows},
+                                                      {"keys", result.plan.csv.keys}}
+                                               : Json{{"file", "/proc"}};
+    const Json object = {
+        {"ok", result.good()},
+        {"source", source},
+        {"published", acknowledged(result.plan, result.board)},
+        {"producers", producers_to_json(result)},
+        {"live", consumer_to_json(result.board.live)},
+        {"late", consumer_to_json(result.board.late)},
+        {"records_per_second", {{"overall", speed.overall}, {"paced", speed.paced}, {"flat_out", speed.flat_out}}},
+        {"kill", kill_to_json(result)},
+        {"log", log_to_json(result.board.keeper)},
+        {"stopped_early", result.facts.stopped_early},
+        {"checks", checks}};
     return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -29,7 +29,8 @@ public:
 
     Next next(Outgoing& record) override {
         if (next_ == sweep_.size()) {
-            if (wall_ns() < due_ns_ && !flat_out()) return Next::pause;
+            if (wall_ns() < due_ns_ && !flat_out())
+                return Next::pause;
             take_sweep();
         }
         const Sample sample = sweep_[next_++];
@@ -61,7 +62,8 @@ private:
     void take_sweep() {
         sweep_.clear();
         next_ = 0;
-        while (sweep_.size() == 0) reader_.sample(sweep_);
+        while (sweep_.size() == 0)
+            reader_.sample(sweep_);
         const auto spacing_ns = static_cast<std::int64_t>(static_cast<double>(sweep_.size()) * 1e9 / plan_.paced_rate);
         due_ns_ = wall_ns() + spacing_ns;
     }
@@ -86,13 +88,15 @@ public:
             has_row_ = true;
             const std::string_view key = row_.fields[plan_.csv.key_column];
             if (owns(key)) {
-                if (row_.number > published_rows_ && !is_due()) return Next::pause;
+                if (row_.number > published_rows_ && !is_due())
+                    return Next::pause;
                 // Rows that the log has already are counted, so that the sequence goes on where it stopped.
                 const std::uint64_t sequence = ++counter_of(sequences_, key);
                 record = {key, row_.raw, sequence, row_.number, row_.line};
             }
             has_row_ = false;
-            if (!owns(key) || row_.number <= published_rows_) continue;
+            if (!owns(key) || row_.number <= published_rows_)
+                continue;
             at_once_ = false;
             return Next::record;
         }
@@ -140,7 +144,8 @@ private:
 }  // namespace
 
 std::unique_ptr<Source> make_source(const Plan& plan, const Board& board, std::uint32_t producer) {
-    if (plan.from_csv()) return std::make_unique<CsvSource>(plan, board, producer);
+    if (plan.from_csv())
+        return std::make_unique<CsvSource>(plan, board, producer);
     return std::make_unique<TelemetrySource>(plan, board, producer);
 }
 

@@ -23,13 +23,11 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kTick{5};
-constexpr seconds kPatience{10};             // for anything that takes milliseconds unless something is wrong
-constexpr microseconds kKillDelayMax{1'500}; // the moment of the kill is random within this
-constexpr milliseconds kAftermath{100};      // after the take-over, until the cost is summed up
+constexpr seconds kPatience{10};              // for anything that takes milliseconds unless something is wrong
+constexpr microseconds kKillDelayMax{1'500};  // the moment of the kill is random within this
+constexpr milliseconds kAftermath{100};       // after the take-over, until the cost is summed up
 
-std::uint64_t load(const Counter& counter) noexcept {
-    return counter.load(std::memory_order_relaxed);
-}
+std::uint64_t load(const Counter& counter) noexcept { return counter.load(std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -42,7 +40,8 @@ StageFacts Stage::run() {
     stand_successor_by();
     kill_one();
     watch_takeover();
-    if (!plan_.from_csv()) go_flat_out();
+    if (!plan_.from_csv())
+        go_flat_out();
     let_producers_end();
     let_consumers_end();
     return facts_;
@@ -52,7 +51,8 @@ void Stage::raise_house() {
     start(keeper_, "keeper", board_.keeper.error, run_keeper);
     wait_until("the topic", kPatience, [&] { return board_.keeper.ready.load(std::memory_order_acquire); });
     narrator_.event(fmt::format("topic '{}': {} partitions of {} records, {:.1f} MiB in {}", plan_.topic, kPartitions,
-                                grouped(kRecordsPerPartition), static_cast<double>(load(board_.keeper.topic_bytes)) / 1048576.0,
+                                grouped(kRecordsPerPartition),
+                                static_cast<double>(load(board_.keeper.topic_bytes)) / 1048576.0,
                                 plan_.broker.string()));
     start(live_, "live consumer", board_.live.error, run_live_consumer);
     wait_until("the live consumer", kPatience, [&] { return board_.live.ready.load(std::memory_order_acquire); });
@@ -70,8 +70,10 @@ void Stage::start_producers() {
     });
     board_.started_ns.store(wall_ns(), std::memory_order_release);
     narrator_.start_clock();
-    narrator_.event(fmt::format("{} producers publish, one live consumer reads; {}", plan_.options.producers,
-                                plan_.from_csv() ? "the file is spread over the time" : "paced for a start, so that the log still has its first offset when a second one comes"));
+    narrator_.event(fmt::format(
+        "{} producers publish, one live consumer reads; {}", plan_.options.producers,
+        plan_.from_csv() ? "the file is spread over the time"
+                         : "paced for a start, so that the log still has its first offset when a second one comes"));
 }
 
 void Stage::let_second_consumer_join() {
@@ -79,11 +81,13 @@ void Stage::let_second_consumer_join() {
         return narrator_.elapsed_ns() >= plan_.join_after_ns || fullest_partition() >= plan_.join_records;
     });
     start(late_, "late consumer", board_.late.error, run_late_consumer);
-    wait_until("the late consumer's replay", kPatience, [&] { return board_.late.caught_up.load(std::memory_order_acquire); });
-    narrator_.event(fmt::format("a second consumer joined at offset 0 and replayed {} records in {}; gaps: {}",
-                                grouped(load(board_.late.replayed)),
-                                duration(static_cast<std::uint64_t>(board_.late.caught_up_ns.load() - board_.late.joined_ns.load())),
-                                grouped(load(board_.late.gap_offsets))));
+    wait_until("the late consumer's replay", kPatience,
+               [&] { return board_.late.caught_up.load(std::memory_order_acquire); });
+    narrator_.event(fmt::format(
+        "a second consumer joined at offset 0 and replayed {} records in {}; gaps: {}",
+        grouped(load(board_.late.replayed)),
+        duration(static_cast<std::uint64_t>(board_.late.caught_up_ns.load() - board_.late.joined_ns.load())),
+        grouped(load(board_.late.gap_offsets))));
 }
 
 void Stage::go_flat_out() {
@@ -111,13 +115,16 @@ void Stage::kill_one() {
     wait_until("the victim to publish", kPatience, [&] {
         const auto deadline = Clock::now() + kTick;
         while (Clock::now() < deadline) {
-            if (panel.finished.load(std::memory_order_acquire)) return true;
-            if (panel.publishing.load(std::memory_order_relaxed) && load(panel.published) > published_before) return true;
+            if (panel.finished.load(std::memory_order_acquire))
+                return true;
+            if (panel.publishing.load(std::memory_order_relaxed) && load(panel.published) > published_before)
+                return true;
         }
         return false;
     });
     std::random_device random;
-    std::this_thread::sleep_for(nanoseconds(std::uniform_int_distribution<std::int64_t>(0, nanoseconds(kKillDelayMax).count())(random)));
+    std::this_thread::sleep_for(
+        nanoseconds(std::uniform_int_distribution<std::int64_t>(0, nanoseconds(kKillDelayMax).count())(random)));
     facts_.victim_killed_after_ns = narrator_.elapsed_ns();
     victim.kill([&] { board_.killed_ns.store(wall_ns(), std::memory_order_relaxed); });
     facts_.victim_published = load(panel.published);
@@ -133,7 +140,8 @@ void Stage::watch_takeover() {
     const auto taken_over = [&] {
         return load(board_.successor.published) != 0 || board_.successor.finished.load(std::memory_order_acquire);
     };
-    wait_until("the other producers' next records", nanoseconds(plan_.stop_after_ns), [&] { return others_published(); });
+    wait_until("the other producers' next records", nanoseconds(plan_.stop_after_ns),
+               [&] { return others_published(); });
     board_.hurry.store(false, std::memory_order_relaxed);
     wait_until("the successor's take-over", nanoseconds(plan_.stop_after_ns), taken_over);
     narrator_.event(fmt::format("its successor found {} of its records in the log and goes on after the last of them",
@@ -152,7 +160,8 @@ void Stage::let_producers_end() {
     board_.stop_producing.store(true, std::memory_order_relaxed);
     wait_until("the producers' end", kPatience, [&] { return producers_ended(); });
     facts_.produced_for_ns = narrator_.elapsed_ns();
-    narrator_.event(facts_.stopped_early ? "the time is up before the file is: the producers were stopped" : "the producers have ended");
+    narrator_.event(facts_.stopped_early ? "the time is up before the file is: the producers were stopped"
+                                         : "the producers have ended");
 }
 
 void Stage::let_consumers_end() {
@@ -167,7 +176,8 @@ void Stage::let_consumers_end() {
 void Stage::take_look() {
     const std::uint32_t wanted = board_.keeper.looks_wanted.load(std::memory_order_relaxed) + 1;
     board_.keeper.looks_wanted.store(wanted, std::memory_order_release);
-    wait_until("a look at the log", kPatience, [&] { return board_.keeper.looks_taken.load(std::memory_order_acquire) == wanted; });
+    wait_until("a look at the log", kPatience,
+               [&] { return board_.keeper.looks_taken.load(std::memory_order_acquire) == wanted; });
 }
 
 void Stage::start(Child& child, std::string_view name, ErrorText& error, void (*role)(const Plan&, Board&)) {
@@ -179,7 +189,8 @@ void Stage::wait_until(std::string_view what, nanoseconds limit, const std::func
     while (!reached()) {
         check_on_everybody();
         if (Clock::now() > deadline) {
-            throw std::runtime_error(fmt::format("demo: {} did not come within {:.0f} s", what, static_cast<double>(limit.count()) / 1e9));
+            throw std::runtime_error(
+                fmt::format("demo: {} did not come within {:.0f} s", what, static_cast<double>(limit.count()) / 1e9));
         }
         show_progress();
         std::this_thread::sleep_for(kTick);
@@ -187,49 +198,58 @@ void Stage::wait_until(std::string_view what, nanoseconds limit, const std::func
 }
 
 void Stage::check_on_everybody() {
-    if (stop_requested()) throw std::runtime_error("demo: interrupted");
-    for (Child* child : {&keeper_, &live_, &late_, &successor_}) child->ended();
-    for (Child& producer : producers_) producer.ended();
+    if (stop_requested())
+        throw std::runtime_error("demo: interrupted");
+    for (Child* child : {&keeper_, &live_, &late_, &successor_})
+        child->ended();
+    for (Child& producer : producers_)
+        producer.ended();
 }
 
 bool Stage::producers_ended() {
     bool all = successor_.ended();
-    for (Child& producer : producers_) all = producer.ended() && all;
+    for (Child& producer : producers_)
+        all = producer.ended() && all;
     return all;
 }
 
 void Stage::show_progress() {
-    if (board_.started_ns.load(std::memory_order_relaxed) == 0 || !narrator_.progress_due()) return;
+    if (board_.started_ns.load(std::memory_order_relaxed) == 0 || !narrator_.progress_due())
+        return;
     const std::uint64_t records = published();
     const std::int64_t now_ns = narrator_.elapsed_ns();
     const double period = static_cast<double>(now_ns - last_progress_ns_) / 1e9;
     const double per_second = period > 0 ? static_cast<double>(records - published_at_last_progress_) / period : 0;
     published_at_last_progress_ = records;
     last_progress_ns_ = now_ns;
-    narrator_.progress(fmt::format("published {:>12} ({:>7}/s)  live {:>12}  late {:>12}  keys {:>6}", grouped(records), rate(per_second),
-                                   grouped(load(board_.live.read)),
-                                   board_.late.ready.load(std::memory_order_relaxed) ? grouped(load(board_.late.read)) : "-",
-                                   grouped(load(board_.live.keys))));
+    narrator_.progress(
+        fmt::format("published {:>12} ({:>7}/s)  live {:>12}  late {:>12}  keys {:>6}", grouped(records),
+                    rate(per_second), grouped(load(board_.live.read)),
+                    board_.late.ready.load(std::memory_order_relaxed) ? grouped(load(board_.late.read)) : "-",
+                    grouped(load(board_.live.keys))));
 }
 
 bool Stage::others_published() const noexcept {
     for (std::uint32_t index = 0; index < plan_.options.producers; ++index) {
         const ProducerPanel& panel = board_.producers[index];
         const bool done = index == plan_.victim || panel.finished.load(std::memory_order_relaxed);
-        if (!done && panel.first_after_kill_ns.load(std::memory_order_relaxed) == 0) return false;
+        if (!done && panel.first_after_kill_ns.load(std::memory_order_relaxed) == 0)
+            return false;
     }
     return true;
 }
 
 std::uint64_t Stage::published() const noexcept {
     std::uint64_t sum = load(board_.successor.published);
-    for (const ProducerPanel& panel : board_.producers) sum += load(panel.published);
+    for (const ProducerPanel& panel : board_.producers)
+        sum += load(panel.published);
     return sum;
 }
 
 std::uint64_t Stage::fullest_partition() const noexcept {
     std::uint64_t most = 0;
-    for (const Counter& position : board_.live.position) most = std::max(most, load(position));
+    for (const Counter& position : board_.live.position)
+        most = std::max(most, load(position));
     return most;
 }
 

@@ -16,9 +16,9 @@ namespace ringmain::cli::demo {
 
 /// What only the stage knows of a run.
 struct StageFacts {
-    std::uint64_t victim_published = 0;   ///< By its own count when it was killed.
+    std::uint64_t victim_published = 0;  ///< By its own count when it was killed.
     std::int64_t victim_killed_after_ns = 0;
-    bool victim_was_publishing = false;   ///< Otherwise its input was used up before.
+    bool victim_was_publishing = false;  ///< Otherwise its input was used up before.
     std::uint64_t closed_before_kill = 0;
     std::uint64_t closed_after_kill = 0;
     std::uint64_t skipped_before_kill = 0;
@@ -26,7 +26,7 @@ struct StageFacts {
     std::uint64_t published_when_flat_out = 0;
     std::int64_t flat_out_after_ns = 0;
     std::int64_t produced_for_ns = 0;
-    bool stopped_early = false;           ///< The input was longer than the time.
+    bool stopped_early = false;  ///< The input was longer than the time.
 };
 
 class Stage {

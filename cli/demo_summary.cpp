@@ -21,7 +21,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
 }
 
 std::uint64_t mix(std::uint64_t hash, std::string_view text) noexcept {
-    for (const char byte : text) hash = mix(hash, static_cast<unsigned char>(byte));
+    for (const char byte : text)
+        hash = mix(hash, static_cast<unsigned char>(byte));
     return mix(hash, text.size());
 }
 
@@ -29,7 +30,8 @@ std::uint64_t mix(std::uint64_t hash, std::string_view text) noexcept {
 
 void Summary::apply(std::string_view key, std::uint64_t sequence, std::string_view value) {
     auto found = keys_.find(key);
-    if (found == keys_.end()) found = keys_.emplace(key, KeySummary{}).first;
+    if (found == keys_.end())
+        found = keys_.emplace(key, KeySummary{}).first;
     KeySummary& summary = found->second;
     if (sequence <= summary.sequence) {
         ++violations_;
@@ -40,7 +42,8 @@ void Summary::apply(std::string_view key, std::uint64_t sequence, std::string_vi
     ++summary.count;
     summary.last.assign(value);
     double number = 0;
-    if (!parse_number(value, number)) return;
+    if (!parse_number(value, number))
+        return;
     summary.min = summary.numbers == 0 ? number : std::min(summary.min, number);
     summary.max = summary.numbers == 0 ? number : std::max(summary.max, number);
     ++summary.numbers;
@@ -50,8 +53,9 @@ std::uint64_t Summary::digest() const noexcept {
     std::uint64_t sum = keys_.size();
     for (const auto& [key, summary] : keys_) {
         std::uint64_t hash = mix(mix(0, key), summary.last);
-        for (const std::uint64_t word : {summary.count, summary.sequence, summary.numbers,
-                                         std::bit_cast<std::uint64_t>(summary.min), std::bit_cast<std::uint64_t>(summary.max)}) {
+        for (const std::uint64_t word :
+             {summary.count, summary.sequence, summary.numbers, std::bit_cast<std::uint64_t>(summary.min),
+              std::bit_cast<std::uint64_t>(summary.max)}) {
             hash = mix(hash, word);
         }
         sum += hash;

@@ -48,7 +48,8 @@ void Sweep::clear() noexcept {
 void Sweep::add(std::string_view value, std::string_view file, std::string_view row, std::string_view column) {
     const std::size_t begin = text_.size();
     text_.append(file).append(1, '/').append(row);
-    if (!column.empty()) text_.append(1, '/').append(column);
+    if (!column.empty())
+        text_.append(1, '/').append(column);
     const std::size_t key_bytes = text_.size() - begin;
     text_.append(value);
     entries_.push_back({begin, key_bytes, value.size()});
@@ -64,21 +65,25 @@ std::vector<TelemetryFile> readable_telemetry_files() {
     std::vector<TelemetryFile> readable;
     for (const TelemetryFile& file : kFiles) {
         const int descriptor = open_below_proc(file.name);
-        if (descriptor < 0) continue;
+        if (descriptor < 0)
+            continue;
         char byte = 0;
         // Opening is not enough: pressure files open, and fail at the first read, where PSI is switched off.
-        if (::read(descriptor, &byte, 1) == 1) readable.push_back(file);
+        if (::read(descriptor, &byte, 1) == 1)
+            readable.push_back(file);
         ::close(descriptor);
     }
     return readable;
 }
 
-TelemetryReader::TelemetryReader(std::vector<TelemetryFile> files) : files_(std::move(files)), buffer_(kReadBytesMin, '\0') {
+TelemetryReader::TelemetryReader(std::vector<TelemetryFile> files)
+    : files_(std::move(files)), buffer_(kReadBytesMin, '\0') {
     for (const TelemetryFile& file : files_) {
         const int descriptor = open_below_proc(file.name);
         if (descriptor < 0) {
             const int error = errno;
-            for (const int opened : descriptors_) ::close(opened);
+            for (const int opened : descriptors_)
+                ::close(opened);
             throw std::system_error(error, std::generic_category(), std::string("/proc/") + file.name);
         }
         descriptors_.push_back(descriptor);
@@ -86,7 +91,8 @@ TelemetryReader::TelemetryReader(std::vector<TelemetryFile> files) : files_(std:
 }
 
 TelemetryReader::~TelemetryReader() {
-    for (const int descriptor : descriptors_) ::close(descriptor);
+    for (const int descriptor : descriptors_)
+        ::close(descriptor);
 }
 
 void TelemetryReader::sample(Sweep& sweep) {
@@ -98,12 +104,16 @@ void TelemetryReader::sample(Sweep& sweep) {
 std::string_view TelemetryReader::read_whole(std::size_t index) {
     std::size_t length = 0;
     for (;;) {
-        if (length == buffer_.size()) buffer_.resize(buffer_.size() * 2);
-        const ssize_t count = ::pread(descriptors_[index], buffer_.data() + length, buffer_.size() - length,
-                                      static_cast<off_t>(length));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) throw std::system_error(errno, std::generic_category(), std::string("/proc/") + files_[index].name);
-        if (count == 0) break;
+        if (length == buffer_.size())
+            buffer_.resize(buffer_.size() * 2);
+        const ssize_t count =
+            ::pread(descriptors_[index], buffer_.data() + length, buffer_.size() - length, static_cast<off_t>(length));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            throw std::system_error(errno, std::generic_category(), std::string("/proc/") + files_[index].name);
+        if (count == 0)
+            break;
         length += static_cast<std::size_t>(count);
     }
     // A line may be cut where the text grew between two reads: only whole lines count.

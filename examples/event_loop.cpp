@@ -22,7 +22,8 @@ void publish_slowly(const ringmain::Broker& broker) {
         const std::string text = "event " + std::to_string(number);
         ringmain::ProducerRecord record;
         record.value = ringmain::as_bytes(text);
-        if (producer.publish(record).status != ringmain::Status::ok) return;
+        if (producer.publish(record).status != ringmain::Status::ok)
+            return;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }
@@ -46,8 +47,10 @@ int read_all(ringmain::Consumer& consumer) {
     int records = 0;
     for (;;) {
         const ringmain::PollResult result = consumer.poll();
-        if (result.status != ringmain::Status::ok) return -1;
-        if (result.records.empty() && result.gaps.empty()) return records;
+        if (result.status != ringmain::Status::ok)
+            return -1;
+        if (result.records.empty() && result.gaps.empty())
+            return records;
         records += static_cast<int>(result.records.size());
     }
 }
@@ -74,7 +77,8 @@ int main() {
         for (int index = 0; index < ready; ++index) {
             if (events[static_cast<std::size_t>(index)].data.fd == timer) {
                 std::uint64_t expirations = 0;
-                if (::read(timer, &expirations, sizeof expirations) > 0) ++ticks;
+                if (::read(timer, &expirations, sizeof expirations) > 0)
+                    ++ticks;
             } else if (const int count = read_all(consumer); count >= 0) {
                 records += count;
             } else {

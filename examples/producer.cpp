@@ -11,7 +11,8 @@ int main() {
     for (int price = 100; price < 110; ++price) {
         const std::string text = std::to_string(price);
         const auto result = producer.publish({.value = ringmain::as_bytes(text), .key = ringmain::as_bytes("ACME")});
-        if (result.status != ringmain::Status::ok) return 1;
+        if (result.status != ringmain::Status::ok)
+            return 1;
         std::cout << "partition " << result.partition << ", offset " << result.offset << ": " << text << '\n';
     }
 }

@@ -35,7 +35,8 @@ void run_feed(const ringmain::Broker& broker) {
         const auto instrument = static_cast<std::uint32_t>(sequence % kInstruments);
         const auto tick = static_cast<std::int32_t>(sequence % 97);
         const BookUpdate update{sequence, instrument, 10'000 + tick, 10'001 + tick, 100};
-        if (feed.publish(update).status != ringmain::Status::ok) return;
+        if (feed.publish(update).status != ringmain::Status::ok)
+            return;
     }
 }
 
@@ -70,14 +71,19 @@ int main() {
     std::jthread feed([&broker] { run_feed(broker); });
     Strategy strategy;
     while (strategy.last_sequence < kUpdates) {
-        const auto result = updates.poll([&](const BookUpdate& update, const ringmain::ConsumerRecord&) { strategy.take(update); }, 256,
-                                         std::chrono::seconds(5));
-        if (result.status != ringmain::Status::ok) return 1;
+        const auto result =
+            updates.poll([&](const BookUpdate& update, const ringmain::ConsumerRecord&) { strategy.take(update); }, 256,
+                         std::chrono::seconds(5));
+        if (result.status != ringmain::Status::ok)
+            return 1;
         // A strategy that fell a whole ring behind is told, with numbers, and goes on with what is newest.
-        for (const auto& gap : result.gaps) strategy.lost += gap.count();
-        if (result.records.empty() && result.gaps.empty()) return 1;  // five seconds without a word from the feed
+        for (const auto& gap : result.gaps)
+            strategy.lost += gap.count();
+        if (result.records.empty() && result.gaps.empty())
+            return 1;  // five seconds without a word from the feed
     }
-    std::cout << "updates " << strategy.seen << ", lost " << strategy.lost << ", in order: " << (strategy.ordered ? "yes" : "no") << '\n';
+    std::cout << "updates " << strategy.seen << ", lost " << strategy.lost
+              << ", in order: " << (strategy.ordered ? "yes" : "no") << '\n';
     for (const BookUpdate& best : strategy.book) {
         std::cout << "instrument " << best.instrument << ": " << best.bid_ticks << " / " << best.ask_ticks << '\n';
     }

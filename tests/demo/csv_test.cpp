@@ -45,7 +45,8 @@ Rows rows_of(const std::string& bytes) {
     CsvReader reader(file.path());
     Rows rows;
     CsvRow row;
-    while (reader.next(row)) rows.emplace_back(row.fields.begin(), row.fields.end());
+    while (reader.next(row))
+        rows.emplace_back(row.fields.begin(), row.fields.end());
     return rows;
 }
 
@@ -71,7 +72,8 @@ TEST_CASE("A CSV file with line feeds or with CRLF gives the same rows, with or 
     CHECK(rows_of("a,b\n1,2\n3,4\n") == expected);
     CHECK(rows_of("a,b\r\n1,2\r\n3,4\r\n") == expected);
     CHECK(rows_of("a,b\n1,2\n3,4") == expected);
-    CHECK(rows_of("\xEF\xBB\xBF" "a,b\n1,2\n3,4") == expected);
+    CHECK(rows_of("\xEF\xBB\xBF"
+                  "a,b\n1,2\n3,4") == expected);
 }
 
 TEST_CASE("A quoted CSV field may hold commas, line breaks and doubled quotes") {
@@ -88,7 +90,8 @@ TEST_CASE("Empty CSV values stay, blank lines go where no row can be meant") {
 }
 
 TEST_CASE("CSV text in UTF-8 passes unchanged") {
-    CHECK(rows_of("stadt,n\nZürich,1\n東京,2\n\"Łódź, PL\",3\n") == Rows{{"Zürich", "1"}, {"東京", "2"}, {"Łódź, PL", "3"}});
+    CHECK(rows_of("stadt,n\nZürich,1\n東京,2\n\"Łódź, PL\",3\n") ==
+          Rows{{"Zürich", "1"}, {"東京", "2"}, {"Łódź, PL", "3"}});
 }
 
 TEST_CASE("A CSV row gives its number, its line and its raw text") {
@@ -112,7 +115,8 @@ TEST_CASE("A CSV file larger than the read buffer is read to its last row, where
     std::string bytes = "key,text\r\n";
     std::size_t rows = 0;
     for (; bytes.size() < 1'500'000; ++rows) {
-        bytes += std::to_string(rows) + ",\"" + std::string(rows % 977, 'x') + "\"\"\r\n" + std::string(rows % 13, ',') + "\"\r\n";
+        bytes += std::to_string(rows) + ",\"" + std::string(rows % 977, 'x') + "\"\"\r\n" +
+                 std::string(rows % 13, ',') + "\"\r\n";
     }
     bytes += "big,\"" + std::string(700'000, 'y') + "\"\r\n";
     const Rows read = rows_of(bytes);

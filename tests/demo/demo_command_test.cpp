@@ -39,7 +39,8 @@ std::string awkward_csv(int rows) {
     std::string text = "number,place,note\r\n";
     for (int row = 0; row < rows; ++row) {
         text += std::to_string(row) + "," + keys[row % 23 % 7] + ",";
-        if (row % 5 == 0) text += "\"" + std::string(static_cast<std::size_t>(row % 300), 'x') + ",\n\"\"\"";
+        if (row % 5 == 0)
+            text += "\"" + std::string(static_cast<std::size_t>(row % 300), 'x') + ",\n\"\"\"";
         text += "\r\n";
     }
     return text;
@@ -65,7 +66,8 @@ TEST_CASE("The demo on telemetry counts every record right and removes its direc
 TEST_CASE("The demo on a CSV file delivers every row exactly once, although a producer is killed") {
     const TestDirectory directory;
     const std::string file = directory.write("awkward.csv", awkward_csv(5'000));
-    const Json report = report_of(run_demo({"demo", "--seconds", "3", "--input", file, "--key-column", "place", "--json"}));
+    const Json report =
+        report_of(run_demo({"demo", "--seconds", "3", "--input", file, "--key-column", "place", "--json"}));
     CHECK(report.at("source").at("rows") == 5'000);
     CHECK(report.at("source").at("keys") == 7);
     CHECK(report.at("live").at("read") == 5'000);
@@ -86,7 +88,8 @@ TEST_CASE("The demo on a CSV file sorted by key counts right") {
     const TestDirectory directory;
     std::string text = "k,v\n";
     for (int key = 0; key < 4; ++key) {
-        for (int row = 0; row < 30'000; ++row) text += "key" + std::to_string(key) + "," + std::to_string(row) + "\n";
+        for (int row = 0; row < 30'000; ++row)
+            text += "key" + std::to_string(key) + "," + std::to_string(row) + "\n";
     }
     const std::string file = directory.write("sorted.csv", text);
     const Json report = report_of(run_demo({"demo", "--seconds", "2", "--input", file, "--key-column", "k", "--json"}));
@@ -102,8 +105,10 @@ TEST_CASE("The demo works with one producer and with eight") {
 
 TEST_CASE("The demo on the flights counts every one of them") {
     const char* named = std::getenv("RINGMAIN_FLIGHTS_CSV");
-    if (named == nullptr) SKIP("RINGMAIN_FLIGHTS_CSV does not name a file");
-    const Json report = report_of(run_demo({"demo", "--seconds", "4", "--input", named, "--key-column", "origin", "--json"}));
+    if (named == nullptr)
+        SKIP("RINGMAIN_FLIGHTS_CSV does not name a file");
+    const Json report =
+        report_of(run_demo({"demo", "--seconds", "4", "--input", named, "--key-column", "origin", "--json"}));
     CHECK(report.at("live").at("read") == report.at("source").at("rows"));
 }
 
@@ -112,8 +117,9 @@ TEST_CASE("The demo prints its table for people, and its progress in plain lines
     INFO(result.output);
     REQUIRE(result.exit_code == 0);
     CHECK(result.errors.empty());
-    for (const char* part : {"killed with SIGKILL", "a second consumer joined at offset 0", "publish to receive", "p99.9",
-                             "the kill of producer", "violations of the order", "  ok    the live consumer lost nothing"}) {
+    for (const char* part :
+         {"killed with SIGKILL", "a second consumer joined at offset 0", "publish to receive", "p99.9",
+          "the kill of producer", "violations of the order", "  ok    the live consumer lost nothing"}) {
         CHECK_THAT(result.output, contains(part));
     }
     CHECK(result.output.find('\r') == std::string::npos);
@@ -131,7 +137,8 @@ TEST_CASE("The demo refuses bad input before it makes anything, and says where i
     CHECK(column.exit_code == 2);
     CHECK_THAT(column.errors, contains("there is no column 'origin'; there are: k, v"));
 
-    const ProgramResult absent = run_demo({"demo", "--input", "/dev/shm/ringmain-test-absent.csv", "--key-column", "k"});
+    const ProgramResult absent =
+        run_demo({"demo", "--input", "/dev/shm/ringmain-test-absent.csv", "--key-column", "k"});
     CHECK(absent.exit_code == 1);
     CHECK_THAT(absent.errors, contains("/dev/shm/ringmain-test-absent.csv"));
 
@@ -142,7 +149,8 @@ TEST_CASE("The demo refuses bad input before it makes anything, and says where i
 TEST_CASE("The demo names a row that is too large for a record, and leaves nothing behind") {
     const TestDirectory directory;
     const std::string file = directory.write("large.csv", "k,v\na,1\nb," + std::string(8'000'000, 'x') + "\n");
-    const ProgramResult result = run_demo({"-d", directory.path() / "new", "demo", "--seconds", "2", "--input", file, "--key-column", "k"});
+    const ProgramResult result =
+        run_demo({"-d", directory.path() / "new", "demo", "--seconds", "2", "--input", file, "--key-column", "k"});
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.errors, contains("large.csv:3:1: the row has 8000002 bytes"));
     CHECK_FALSE(std::filesystem::exists(directory.path() / "new"));
@@ -187,7 +195,8 @@ TEST_CASE("The demo fits a container's 64 MiB of shared memory, and says what is
     const TestDirectory directory;
     {
         const SmallFileSystem container(directory, "64m");
-        if (!container.mounted()) SKIP("mounting a tmpfs is not permitted here");
+        if (!container.mounted())
+            SKIP("mounting a tmpfs is not permitted here");
         report_of(run_demo({"-d", container.path(), "demo", "--seconds", "2", "--json"}));
         CHECK(std::filesystem::is_empty(container.path()));
     }

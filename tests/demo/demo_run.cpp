@@ -36,7 +36,8 @@ std::filesystem::path new_output_file(const char* stream) {
 
 void redirect(const std::filesystem::path& path, int descriptor) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (file < 0 || ::dup2(file, descriptor) < 0) ::_exit(126);
+    if (file < 0 || ::dup2(file, descriptor) < 0)
+        ::_exit(126);
 }
 
 }  // namespace
@@ -44,13 +45,17 @@ void redirect(const std::filesystem::path& path, int descriptor) {
 Program::Program(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment)
     : output_(new_output_file("out")), errors_(new_output_file("err")) {
     std::vector<char*> pointers;
-    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments)
+        pointers.push_back(const_cast<char*>(argument.c_str()));
     pointers.push_back(nullptr);
     pid_ = ::fork();
-    if (pid_ < 0) throw std::runtime_error("fork failed");
-    if (pid_ != 0) return;
+    if (pid_ < 0)
+        throw std::runtime_error("fork failed");
+    if (pid_ != 0)
+        return;
     ::unsetenv("RINGMAIN_DIR");
-    for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+    for (const auto& [name, value] : environment)
+        ::setenv(name.c_str(), value.c_str(), 1);
     redirect("/dev/null", STDIN_FILENO);
     redirect(output_, STDOUT_FILENO);
     redirect(errors_, STDERR_FILENO);
@@ -66,7 +71,8 @@ Program::~Program() {
 }
 
 void Program::kill() noexcept {
-    if (pid_ <= 0) return;
+    if (pid_ <= 0)
+        return;
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
@@ -74,14 +80,17 @@ void Program::kill() noexcept {
 }
 
 void Program::signal(int number) const {
-    if (pid_ > 0) ::kill(pid_, number);
+    if (pid_ > 0)
+        ::kill(pid_, number);
 }
 
 /// True while it runs.
 bool Program::look() {
-    if (pid_ <= 0) return false;
+    if (pid_ <= 0)
+        return false;
     const pid_t waited = ::waitpid(pid_, &status_, WNOHANG);
-    if (waited == 0 || (waited < 0 && errno == EINTR)) return true;
+    if (waited == 0 || (waited < 0 && errno == EINTR))
+        return true;
     pid_ = -1;
     return false;
 }
@@ -90,20 +99,24 @@ bool Program::wait_for(const std::string& text) {
     const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
     for (;;) {
         const bool running = look();
-        if ((read_file(output_) + read_file(errors_)).find(text) != std::string::npos) return true;
-        if (!running || std::chrono::steady_clock::now() > deadline) return false;
+        if ((read_file(output_) + read_file(errors_)).find(text) != std::string::npos)
+            return true;
+        if (!running || std::chrono::steady_clock::now() > deadline)
+            return false;
         std::this_thread::sleep_for(kTick);
     }
 }
 
 ProgramResult Program::finish() {
     const auto deadline = std::chrono::steady_clock::now() + kWatchdog;
-    while (look() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(kTick);
+    while (look() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(kTick);
     kill();
     return {WIFEXITED(status_) ? WEXITSTATUS(status_) : -1, read_file(output_), read_file(errors_)};
 }
 
-ProgramResult run_program(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment) {
+ProgramResult run_program(const std::vector<std::string>& arguments,
+                          const std::map<std::string, std::string>& environment) {
     return Program(arguments, environment).finish();
 }
 
@@ -113,13 +126,15 @@ std::string TestDirectory::write(const std::string& name, const std::string& byt
     return file.string();
 }
 
-SmallFileSystem::SmallFileSystem(const TestDirectory& parent, const std::string& size) : path_(parent.path() / "small") {
+SmallFileSystem::SmallFileSystem(const TestDirectory& parent, const std::string& size)
+    : path_(parent.path() / "small") {
     std::filesystem::create_directories(path_);
     mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
 }
 
 SmallFileSystem::~SmallFileSystem() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+    if (mounted_)
+        ::umount2(path_.c_str(), MNT_DETACH);
 }
 
 }  // namespace ringmain::test

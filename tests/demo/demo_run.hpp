@@ -22,14 +22,16 @@ struct ProgramResult {
 class Program {
 public:
     /// `arguments[0]` is the path. RINGMAIN_DIR is taken out of the environment, then `environment` is added.
-    explicit Program(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment = {});
+    explicit Program(const std::vector<std::string>& arguments,
+                     const std::map<std::string, std::string>& environment = {});
     ~Program();
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     void signal(int number) const;
-    /// Waits until `text` has been printed on either stream; false if the program ended, or the watchdog's time passed, without it.
+    /// Waits until `text` has been printed on either stream; false if the program ended, or the watchdog's time passed,
+    /// without it.
     [[nodiscard]] bool wait_for(const std::string& text);
     [[nodiscard]] ProgramResult finish();
 

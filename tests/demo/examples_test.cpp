@@ -9,7 +9,8 @@ using namespace ringmain::test;
 namespace {
 
 ProgramResult run_example(const std::string& name, const TestDirectory& directory) {
-    return run_program({std::string(RINGMAIN_EXAMPLES_PATH) + "/" + name}, {{"RINGMAIN_DIR", (directory.path() / "broker").string()}});
+    return run_program({std::string(RINGMAIN_EXAMPLES_PATH) + "/" + name},
+                       {{"RINGMAIN_DIR", (directory.path() / "broker").string()}});
 }
 
 }  // namespace
@@ -24,7 +25,8 @@ TEST_CASE("The example consumer reads what the example producer published") {
     INFO(consumed.errors);
     CHECK(consumed.exit_code == 0);
     std::string expected;
-    for (int price = 100; price < 110; ++price) expected += "ACME = " + std::to_string(price) + "\n";
+    for (int price = 100; price < 110; ++price)
+        expected += "ACME = " + std::to_string(price) + "\n";
     CHECK(consumed.output == expected);
 }
 

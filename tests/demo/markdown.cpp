@@ -23,16 +23,19 @@ std::vector<FencedBlock> fenced_blocks(const std::string& markdown) {
         } else if (inside && !fence) {
             blocks.back().text += line + "\n";
         }
-        if (fence) inside = !inside;
+        if (fence)
+            inside = !inside;
     }
-    if (inside) throw std::runtime_error("the last fenced block is never closed");
+    if (inside)
+        throw std::runtime_error("the last fenced block is never closed");
     return blocks;
 }
 
 std::string read_source_file(const std::string& relative_path) {
     const std::filesystem::path path = std::filesystem::path(RINGMAIN_SOURCE_DIR) / relative_path;
     std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error("cannot read " + path.string());
+    if (!file)
+        throw std::runtime_error("cannot read " + path.string());
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

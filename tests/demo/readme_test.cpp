@@ -1,4 +1,5 @@
-// The README tells the truth: its commands run, its programs are the examples, its limits are the headers', its links lead somewhere.
+// The README tells the truth: its commands run, its programs are the examples, its limits are the headers', its links
+// lead somewhere.
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
@@ -18,12 +19,11 @@ using ringmain::cli::demo::grouped;
 
 namespace {
 
-std::string without_first_line(const std::string& text) {
-    return text.substr(text.find('\n') + 1);
-}
+std::string without_first_line(const std::string& text) { return text.substr(text.find('\n') + 1); }
 
 /// Runs a block as a user's shell would, with the programs of this build first in the path.
-ProgramResult run_block(const FencedBlock& block, const std::filesystem::path& home, const std::filesystem::path& broker) {
+ProgramResult run_block(const FencedBlock& block, const std::filesystem::path& home,
+                        const std::filesystem::path& broker) {
     const char* path = std::getenv("PATH");
     const std::string programs = std::filesystem::path(RINGMAIN_CLI_PATH).parent_path().string() + ":" +
                                  std::filesystem::path(RINGMAIN_DAEMON_PATH).parent_path().string();
@@ -31,9 +31,7 @@ ProgramResult run_block(const FencedBlock& block, const std::filesystem::path& h
                        {{"PATH", programs + ":" + (path == nullptr ? "" : path)}, {"RINGMAIN_DIR", broker.string()}});
 }
 
-std::string range_of(std::uint64_t from, std::uint64_t to) {
-    return grouped(from) + " to " + grouped(to);
-}
+std::string range_of(std::uint64_t from, std::uint64_t to) { return grouped(from) + " to " + grouped(to); }
 
 }  // namespace
 
@@ -43,7 +41,8 @@ TEST_CASE("Every shell block of the README runs, in order, in one broker directo
     std::filesystem::create_directory(home);
     int run = 0;
     for (const FencedBlock& block : fenced_blocks(read_source_file("README.md"))) {
-        if (block.language != "sh" || block.remark.starts_with("skip-test")) continue;
+        if (block.language != "sh" || block.remark.starts_with("skip-test"))
+            continue;
         const ProgramResult result = run_block(block, home, directory.path() / "broker");
         INFO("README.md:" << block.line << "\n" << block.text << result.output << result.errors);
         CHECK(result.exit_code == 0);
@@ -55,7 +54,8 @@ TEST_CASE("Every shell block of the README runs, in order, in one broker directo
 TEST_CASE("A shell block of the README that is not run says why, and there are few") {
     int skipped = 0;
     for (const FencedBlock& block : fenced_blocks(read_source_file("README.md"))) {
-        if (!block.remark.starts_with("skip-test")) continue;
+        if (!block.remark.starts_with("skip-test"))
+            continue;
         INFO("README.md:" << block.line);
         CHECK(std::regex_match(block.remark, std::regex("skip-test \\(.{20,}\\)")));
         ++skipped;
@@ -67,7 +67,8 @@ TEST_CASE("The programs in the README are the examples") {
     const std::string readme = read_source_file("README.md");
     std::vector<std::string> programs;
     for (const FencedBlock& block : fenced_blocks(readme)) {
-        if (block.language == "cpp") programs.push_back(block.text);
+        if (block.language == "cpp")
+            programs.push_back(block.text);
     }
     REQUIRE(programs.size() == 2);
     CHECK(programs[0] == without_first_line(read_source_file("examples/producer.cpp")));
@@ -79,15 +80,18 @@ TEST_CASE("The limits in the README are those of the headers") {
     const std::string readme = read_source_file("README.md");
     for (const std::string& row : {
              "| partitions of a topic | " + grouped(defaults.partitions) + " | " + range_of(1, kPartitionsMax) + " |",
-             "| records (cells) per partition | " + grouped(defaults.records) + " | " + range_of(kRecordsMin, kRecordsMax) + ", a power of two",
+             "| records (cells) per partition | " + grouped(defaults.records) + " | " +
+                 range_of(kRecordsMin, kRecordsMax) + ", a power of two",
              "| bytes of a cell | " + grouped(defaults.cell_bytes) + " | 64, 128 or 256;",
-             "| payload memory per partition, for larger records | " + grouped(defaults.payload_bytes) + " bytes | 0, or " +
-                 range_of(kPayloadMin, kPayloadMax) + " bytes",
-             "| producers attached to a partition at one time | " + grouped(defaults.producer_slots) + " | " + range_of(1, kProducerSlotsMax),
+             "| payload memory per partition, for larger records | " + grouped(defaults.payload_bytes) +
+                 " bytes | 0, or " + range_of(kPayloadMin, kPayloadMax) + " bytes",
+             "| producers attached to a partition at one time | " + grouped(defaults.producer_slots) + " | " +
+                 range_of(1, kProducerSlotsMax),
              "| first offset | " + grouped(defaults.first_offset) + " | " + range_of(0, kFirstOffsetMax) + " |",
              "| key | | " + grouped(kKeyBytesMax) + " bytes |",
              "| topic name | | " + grouped(kTopicNameMax) + " characters",
-             "| largest record | " + grouped(defaults.payload_bytes / (2 * std::uint64_t{defaults.producer_slots})) + " bytes |",
+             "| largest record | " + grouped(defaults.payload_bytes / (2 * std::uint64_t{defaults.producer_slots})) +
+                 " bytes |",
          }) {
         CHECK_THAT(readme, contains(row));
     }
@@ -111,11 +115,13 @@ TEST_CASE("The README quotes results from the committed file alone") {
     REQUIRE(begin != std::string::npos);
     REQUIRE(end != std::string::npos);
     std::istringstream lines(readme.substr(begin, end - begin));
-    const bool committed = std::filesystem::exists(std::filesystem::path(RINGMAIN_SOURCE_DIR) / "bench/results/latest.md");
+    const bool committed =
+        std::filesystem::exists(std::filesystem::path(RINGMAIN_SOURCE_DIR) / "bench/results/latest.md");
     const std::string results = committed ? read_source_file("bench/results/latest.md") : "";
     std::string line;
     while (std::getline(lines, line)) {
-        if (!line.starts_with("|")) continue;
+        if (!line.starts_with("|"))
+            continue;
         INFO(line);
         CHECK(results.find(line + "\n") != std::string::npos);
     }

@@ -29,7 +29,8 @@ TEST_CASE("A summary keeps last, min, max and count of every key") {
 
 TEST_CASE("A summary counts repeated and reversed sequence numbers as violations, and jumps as missing") {
     Summary summary;
-    for (const std::uint64_t sequence : {1, 2, 5, 4, 5, 6}) summary.apply("a", sequence, "1");
+    for (const std::uint64_t sequence : {1, 2, 5, 4, 5, 6})
+        summary.apply("a", sequence, "1");
     CHECK(summary.violations() == 2);
     CHECK(summary.missing() == 2);
     summary.apply("b", 3, "1");
@@ -43,8 +44,10 @@ TEST_CASE("Summaries of the same records have the same digest in any order of ke
         one.apply("a", sequence, std::to_string(sequence));
         one.apply("b", sequence, "x");
     }
-    for (std::uint64_t sequence = 1; sequence <= 50; ++sequence) other.apply("b", sequence, "x");
-    for (std::uint64_t sequence = 1; sequence <= 49; ++sequence) other.apply("a", sequence, std::to_string(sequence));
+    for (std::uint64_t sequence = 1; sequence <= 50; ++sequence)
+        other.apply("b", sequence, "x");
+    for (std::uint64_t sequence = 1; sequence <= 49; ++sequence)
+        other.apply("a", sequence, std::to_string(sequence));
     CHECK(one.digest() != other.digest());
     other.apply("a", 50, "50");
     CHECK(one.digest() == other.digest());
@@ -54,7 +57,8 @@ TEST_CASE("Summaries of the same records have the same digest in any order of ke
 
 TEST_CASE("A histogram's percentiles are at most a thirty-second above the true ones, and its maximum is exact") {
     const auto histogram = std::make_unique<Histogram>();
-    for (std::int64_t value = 1; value <= 100'000; ++value) histogram->add(value * 37);
+    for (std::int64_t value = 1; value <= 100'000; ++value)
+        histogram->add(value * 37);
     for (const std::uint64_t per_100k : {1'000U, 50'000U, 99'000U, 99'900U}) {
         const auto exact = static_cast<double>(per_100k * 37);
         const auto found = static_cast<double>(histogram->percentile_ns(per_100k));

@@ -36,17 +36,21 @@ TEST_CASE("Counters of meminfo and vmstat are named after file and line") {
 }
 
 TEST_CASE("Counters per processor are named after the header, also in rows that have fewer") {
-    const std::string text = "            CPU0       CPU3       \n"
-                             "   0:          9          8   IO-APIC   2-edge      timer\n"
-                             " LOC:       1000       2000   Local timer interrupts\n"
-                             " ERR:          4\n";
-    CHECK(samples_of(parse_per_cpu, "interrupts", text) ==
-          Samples{{"interrupts/0/CPU0", "9"}, {"interrupts/0/CPU3", "8"}, {"interrupts/LOC/CPU0", "1000"},
-                  {"interrupts/LOC/CPU3", "2000"}, {"interrupts/ERR/CPU0", "4"}});
+    const std::string text =
+        "            CPU0       CPU3       \n"
+        "   0:          9          8   IO-APIC   2-edge      timer\n"
+        " LOC:       1000       2000   Local timer interrupts\n"
+        " ERR:          4\n";
+    CHECK(samples_of(parse_per_cpu, "interrupts", text) == Samples{{"interrupts/0/CPU0", "9"},
+                                                                   {"interrupts/0/CPU3", "8"},
+                                                                   {"interrupts/LOC/CPU0", "1000"},
+                                                                   {"interrupts/LOC/CPU3", "2000"},
+                                                                   {"interrupts/ERR/CPU0", "4"}});
 }
 
 TEST_CASE("Counters of stat are the processors' times and the totals") {
-    const Samples samples = samples_of(parse_stat, "stat", "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4\nintr 99 1 0 5\nctxt 77\n");
+    const Samples samples =
+        samples_of(parse_stat, "stat", "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4\nintr 99 1 0 5\nctxt 77\n");
     CHECK(samples.size() == 16);
     CHECK(samples.at("stat/cpu/user") == "1");
     CHECK(samples.at("stat/cpu/guest_nice") == "10");
@@ -63,9 +67,10 @@ TEST_CASE("Counters of disks are named also where an old kernel prints fewer of 
 }
 
 TEST_CASE("Counters of interfaces are found also without a space after the colon, and for aliases") {
-    const std::string text = "Inter-|   Receive  |  Transmit\n face |bytes    packets|bytes    packets\n"
-                             "  eth0:123 1 2 3 4 5 6 7 456 1 2 3 4 5 6 7\n"
-                             "eth0:1: 9 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7\n";
+    const std::string text =
+        "Inter-|   Receive  |  Transmit\n face |bytes    packets|bytes    packets\n"
+        "  eth0:123 1 2 3 4 5 6 7 456 1 2 3 4 5 6 7\n"
+        "eth0:1: 9 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7\n";
     const Samples samples = samples_of(parse_net_dev, "net/dev", text);
     CHECK(samples.size() == 32);
     CHECK(samples.at("net/dev/eth0/rx_bytes") == "123");
@@ -81,19 +86,25 @@ TEST_CASE("Counters in pairs of lines are named by the first line of each pair")
 
 TEST_CASE("Pressure and single lines are named by position") {
     CHECK(samples_of(parse_pressure, "pressure/io", "some avg10=0.10 avg60=1.00 total=5\n") ==
-          Samples{{"pressure/io/some/avg10", "0.10"}, {"pressure/io/some/avg60", "1.00"}, {"pressure/io/some/total", "5"}});
-    CHECK(samples_of(parse_single_line, "loadavg", "0.16 0.17 0.09 1/89 5708\n") ==
-          Samples{{"loadavg/1", "0.16"}, {"loadavg/2", "0.17"}, {"loadavg/3", "0.09"}, {"loadavg/4", "1"}, {"loadavg/tasks", "89"},
-                  {"loadavg/5", "5708"}});
+          Samples{
+              {"pressure/io/some/avg10", "0.10"}, {"pressure/io/some/avg60", "1.00"}, {"pressure/io/some/total", "5"}});
+    CHECK(samples_of(parse_single_line, "loadavg", "0.16 0.17 0.09 1/89 5708\n") == Samples{{"loadavg/1", "0.16"},
+                                                                                            {"loadavg/2", "0.17"},
+                                                                                            {"loadavg/3", "0.09"},
+                                                                                            {"loadavg/4", "1"},
+                                                                                            {"loadavg/tasks", "89"},
+                                                                                            {"loadavg/5", "5708"}});
 }
 
 TEST_CASE("Text that is no counter is left out by every parser") {
-    for (const TelemetryParser parse : {parse_name_value, parse_per_cpu, parse_stat, parse_diskstats, parse_net_dev, parse_line_pairs,
-                                        parse_pressure, parse_single_line}) {
-        for (const char* text : {"", "\n", "\n\n\n", ":", "a: b c d\n", " \t \n: :\n", "no newline", "x\ny\nz\n", "a=b = c=\n", "1/ /2 /\n"}) {
+    for (const TelemetryParser parse : {parse_name_value, parse_per_cpu, parse_stat, parse_diskstats, parse_net_dev,
+                                        parse_line_pairs, parse_pressure, parse_single_line}) {
+        for (const char* text : {"", "\n", "\n\n\n", ":", "a: b c d\n", " \t \n: :\n", "no newline", "x\ny\nz\n",
+                                 "a=b = c=\n", "1/ /2 /\n"}) {
             Sweep sweep;
             parse("f", text, sweep);
-            for (std::size_t index = 0; index < sweep.size(); ++index) CHECK(sweep[index].value.find_first_of("0123456789") == 0);
+            for (std::size_t index = 0; index < sweep.size(); ++index)
+                CHECK(sweep[index].value.find_first_of("0123456789") == 0);
         }
     }
 }
@@ -108,10 +119,12 @@ TEST_CASE("A sweep over this machine's files gives the same keys each time, each
         sweep.clear();
         reader.sample(sweep);
         std::set<std::string> keys;
-        for (std::size_t index = 0; index < sweep.size(); ++index) keys.emplace(sweep[index].key);
+        for (std::size_t index = 0; index < sweep.size(); ++index)
+            keys.emplace(sweep[index].key);
         CHECK(keys.size() == sweep.size());
         CHECK(keys.contains("meminfo/MemTotal"));
-        if (round == 0) first = keys;
+        if (round == 0)
+            first = keys;
         CHECK(keys == first);
     }
 }
