@@ -12,7 +12,7 @@ namespace ringmain {
 
 namespace {
 
-void check_options(const ConsumerOptions& options) {
+const ConsumerOptions& checked(const ConsumerOptions& options) {
     using namespace std::chrono_literals;
     if (options.patience < 1us || options.patience > 1s) {
         throw error_about(ErrorCode::invalid_argument, "patience",
@@ -22,13 +22,14 @@ void check_options(const ConsumerOptions& options) {
         throw error_about(ErrorCode::invalid_argument, "buffer_bytes",
                     "of " + std::to_string(options.buffer_bytes) + " is outside 1..1099511627776");
     }
+    return options;
 }
 
 }  // namespace
 
 Consumer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, const ConsumerOptions& options)
-    : broker_(std::move(broker)), options_(options), batch_(options.buffer_bytes) {
-    check_options(options);
+    : broker_(std::move(broker)), options_(checked(options)), batch_(options.buffer_bytes) {
+    patience_ticks_ = static_cast<std::uint64_t>(options.patience.count()) * platform::ticks_per_us() / 1000;
 }
 
 Consumer::Impl::~Impl() {
@@ -110,7 +111,9 @@ SeekResult Consumer::Impl::seek(std::string_view topic, std::uint32_t partition,
 
 Status Consumer::Impl::collect_from(PartitionCursor& cursor, std::size_t count) {
     if (cursor.deleted()) return Status::topic_deleted;
-    return cursor.collect(batch_, count) == Step::corrupt ? Status::corrupt : Status::ok;
+    const Step step = cursor.collect(batch_, count);
+    if (step == Step::nothing) cursor.found_nothing(platform::ticks(), patience_ticks_);
+    return step == Step::corrupt ? Status::corrupt : Status::ok;
 }
 
 /// First each partition gets its share; what is left of the batch goes to whoever has more.
@@ -130,18 +133,6 @@ bool Consumer::Impl::look_once() {
     return !batch_.empty() || last_status_ != Status::ok;
 }
 
-bool Consumer::Impl::handle_stalls(std::int64_t now_ns) noexcept {
-    bool stalled = false;
-    for (const auto& cursor : cursors_) stalled |= cursor->handle_stall(now_ns, options_.patience.count());
-    return stalled;
-}
-
-/// A look found nothing: now and then see whether a stopped producer is in the way.
-void Consumer::Impl::ran_dry() {
-    constexpr std::uint32_t kLooksBetweenChecks = 8;
-    if (++dry_looks_ % kLooksBetweenChecks == 0) handle_stalls(platform::monotonic_ns());
-}
-
 void Consumer::Impl::rearm() {
     std::vector<Watched> watched;
     watched.reserve(cursors_.size());
@@ -156,11 +147,7 @@ PollResult Consumer::Impl::poll(std::size_t records_max, std::chrono::nanosecond
     last_status_ = Status::ok;
     batch_.begin(records_max);
     if (records_max != 0 && !look_once()) {
-        if (timeout.count() > 0) {
-            wait_and_look(timeout);
-        } else {
-            ran_dry();
-        }
+        if (timeout.count() > 0) wait_and_look(timeout);
         if (readiness_ && batch_.empty() && last_status_ == Status::ok) rearm();
     }
     return {last_status_, batch_.records(), batch_.gaps()};
@@ -170,12 +157,7 @@ void Consumer::Impl::wait_and_look(std::chrono::nanoseconds timeout) {
     IdleWait idle(options_.wait, timeout);
     for (;;) {
         const IdleWait::Next next = idle.next();
-        if (next == IdleWait::Next::sleep) {
-            const std::chrono::nanoseconds left(idle.left_ns());
-            // behind an open ticket: no longer than the patience
-            sleep(handle_stalls(idle.now_ns()) ? std::min(left, options_.patience) : left);
-        }
-        if (next == IdleWait::Next::check) handle_stalls(idle.now_ns());
+        if (next == IdleWait::Next::sleep) sleep(std::chrono::nanoseconds(idle.left_ns()));
         if (look_once() || next == IdleWait::Next::stop) return;
     }
 }
@@ -187,7 +169,7 @@ void Consumer::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     bool ready = false;
     for (const auto& cursor : cursors_) ready |= cursor->reader().is_decided(cursor->position()) || cursor->deleted();
     if (ready) return;
-    // a ticket taken while we looked is in the way at most the patience
+    // an open ticket is in the way: look again after the patience
     for (const auto& cursor : cursors_) {
         if (cursor->ready(cursor->position())) left = std::min(left, options_.patience);
     }
@@ -205,7 +187,10 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
         PartitionCursor& cursor = *cursors_[next_];
         if (++next_ == partitions) next_ = 0;
         const Step step = cursor.deleted() ? Step::corrupt : cursor.find(record);
-        if (step == Step::nothing) continue;
+        if (step == Step::nothing) {
+            cursor.found_nothing(platform::ticks(), patience_ticks_);
+            continue;
+        }
         if (step == Step::record) {
             call(handler, record);
             return cursor.confirm() ? VisitStatus::valid : VisitStatus::lapped;
@@ -217,7 +202,6 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
         last_status_ = cursor.deleted() ? Status::topic_deleted : Status::corrupt;
         return VisitStatus::stopped;
     }
-    ran_dry();
     if (readiness_) rearm();
     return VisitStatus::empty;
 }

@@ -48,11 +48,8 @@ private:
     /// Looks at all partitions. True if the batch is not empty or the status is not ok.
     bool look_once();
     Status collect_from(PartitionCursor& cursor, std::size_t count);
-    /// Closes what has been in the way for too long. True if anything is in the way.
-    bool handle_stalls(std::int64_t now_ns) noexcept;
     void wait_and_look(std::chrono::nanoseconds timeout);
     void sleep(std::chrono::nanoseconds left) noexcept;
-    void ran_dry();
     void rearm();
 
     std::shared_ptr<Broker::Impl> broker_;
@@ -62,7 +59,7 @@ private:
     PollBatch batch_;
     Status last_status_ = Status::ok;
     Gap last_gap_;
-    std::uint32_t dry_looks_ = 0;
+    std::uint64_t patience_ticks_ = 0;
     UseFlag use_;
     std::unique_ptr<Readiness> readiness_;
 };

@@ -26,10 +26,10 @@ IdleWait::Next IdleWait::next() noexcept {
     if (strategy_ != WaitStrategy::spin) platform::pause_about_1us();
     if (strategy_ == WaitStrategy::yield) platform::yield_core();
     const bool sleep = strategy_ == WaitStrategy::block && looks_ > kPausesBeforeSleep;
-    if (!sleep && looks_ % kCheckEvery != 0) return Next::look;
+    if (!sleep && looks_ % kClockEvery != 0) return Next::look;
     now_ns_ = platform::monotonic_ns();
     if (left_ns() <= 0) return Next::stop;
-    return sleep ? Next::sleep : Next::check;
+    return sleep ? Next::sleep : Next::look;
 }
 
 }  // namespace ringmain

@@ -15,18 +15,16 @@ public:
 
     enum class Next : std::uint8_t {
         look,   ///< Look again.
-        check,  ///< Look again, and see whether an open ticket is in the way; now_ns() is fresh.
         sleep,  ///< Announce and sleep at most left_ns().
         stop,   ///< The time is up.
     };
     /// Pauses as the strategy says.
     [[nodiscard]] Next next() noexcept;
 
-    [[nodiscard]] std::int64_t now_ns() const noexcept { return now_ns_; }
     [[nodiscard]] std::int64_t left_ns() const noexcept { return deadline_ns_ - now_ns_; }
 
 private:
-    static constexpr std::uint32_t kCheckEvery = 16;      // looks between two readings of the clock
+    static constexpr std::uint32_t kClockEvery = 16;         // looks between two readings of the clock
     static constexpr std::uint32_t kPausesBeforeSleep = 48;  // about as many microseconds
 
     WaitStrategy strategy_;

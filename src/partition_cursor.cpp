@@ -118,18 +118,14 @@ bool PartitionCursor::ready(std::uint64_t position) const noexcept {
     return reader_.is_decided(position) || reader_.log_end() > position || reader_.log_start() > position;
 }
 
-bool PartitionCursor::handle_stall(std::int64_t now_ns, std::int64_t patience_ns) noexcept {
+void PartitionCursor::handle_stall() noexcept {
     if (reader_.log_end() <= position_ || reader_.is_decided(position_)) {
-        stalled_at_ = ~std::uint64_t{0};
-        return false;
-    }
-    if (stalled_at_ != position_) {
-        stalled_at_ = position_;
-        stalled_since_ns_ = now_ns;
-    } else if (now_ns - stalled_since_ns_ >= patience_ns) {
+        stalled_at_ = kNowhere;
+    } else if (stalled_at_ != position_) {
+        stalled_at_ = position_;  // it may have been taken just now
+    } else {
         close_stalled();
     }
-    return true;
 }
 
 /// The log is mapped writable for this one compare-and-swap; without the right to, the producers are asked to do it.

@@ -48,8 +48,17 @@ public:
 
     /// A poll would find something, or a ticket is open at the position.
     [[nodiscard]] bool ready(std::uint64_t position) const noexcept;
-    /// An open ticket is in the way since the call before; closes it once that was `patience_ns` ago.
-    bool handle_stall(std::int64_t now_ns, std::int64_t patience_ns) noexcept;
+    /// A look found nothing. When that has been so for a while, sees whether an open ticket is in the way, and closes it
+    /// when it has been in the way for `patience`. log_end, which producers write all the time, is read that seldom only.
+    [[gnu::always_inline]] void found_nothing(std::uint64_t now_ticks, std::uint64_t patience_ticks) noexcept {
+        if (dry_at_ != position_) {
+            dry_at_ = position_;
+            dry_since_ticks_ = now_ticks;
+        } else if (now_ticks - dry_since_ticks_ >= patience_ticks) {
+            dry_since_ticks_ = now_ticks;
+            handle_stall();
+        }
+    }
 
     [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
     SeekResult seek(const Position& to) noexcept;
@@ -72,6 +81,7 @@ private:
     Step report(std::uint64_t to, GapReason reason) noexcept;
     Step copy_next(PollBatch& batch);
     void describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept;
+    void handle_stall() noexcept;
     void close_stalled() noexcept;
 
     static constexpr std::uint64_t kPrefetchAhead = 8;
@@ -84,8 +94,10 @@ private:
     partition_log::Doorbell<Memory> doorbell_;
     std::uint64_t position_ = 0;
     Gap gap_;
-    std::int64_t stalled_since_ns_ = 0;
-    std::uint64_t stalled_at_ = ~std::uint64_t{0};
+    static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+    std::uint64_t dry_at_ = kNowhere;      // the position at which looks find nothing
+    std::uint64_t dry_since_ticks_ = 0;
+    std::uint64_t stalled_at_ = kNowhere;  // the position at which a ticket was open a patience ago
     std::optional<std::uint32_t> gate_;
 };
 

@@ -98,7 +98,7 @@ public:
     template <class Handler>
     VisitStatus visit(Handler&& handler) noexcept(noexcept(handler(std::declval<const ConsumerRecord&>()))) {
         return visit_erased([](void* h, const ConsumerRecord& r) { (*static_cast<std::remove_reference_t<Handler>*>(h))(r); },
-                            std::addressof(handler));
+                            const_cast<void*>(static_cast<const void*>(std::addressof(handler))));
     }
     [[nodiscard]] const Gap& last_gap() const noexcept;
     [[nodiscard]] Status last_status() const noexcept;

@@ -1,6 +1,7 @@
 // The clocks.
 #include "platform/clock.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 namespace ringmain::platform {
@@ -14,7 +15,23 @@ std::int64_t read_clock(clockid_t clock) noexcept {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+std::uint64_t measure_ticks_per_us() noexcept {
+    constexpr std::int64_t kWindowNs = 200'000;
+    const std::int64_t from_ns = monotonic_ns();
+    const std::uint64_t from_ticks = ticks();
+    std::int64_t passed_ns = 0;
+    while ((passed_ns = monotonic_ns() - from_ns) < kWindowNs) {
+    }
+    const std::uint64_t passed = (ticks() - from_ticks) * 1000 / static_cast<std::uint64_t>(passed_ns);
+    return std::max<std::uint64_t>(passed, 1);
+}
+
 }  // namespace
+
+std::uint64_t ticks_per_us() noexcept {
+    static const std::uint64_t measured = measure_ticks_per_us();
+    return measured;
+}
 
 std::int64_t realtime_ns() noexcept { return read_clock(CLOCK_REALTIME); }
 std::int64_t realtime_coarse_ns() noexcept { return read_clock(CLOCK_REALTIME_COARSE); }

@@ -12,6 +12,22 @@ std::int64_t realtime_coarse_ns() noexcept;
 /// Nanoseconds, never going back, any origin.
 std::int64_t monotonic_ns() noexcept;
 
+/// The processor's time counter: the cheapest clock, for "about how long" only.
+inline std::uint64_t ticks() noexcept {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    std::uint64_t count = 0;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+#else
+    return static_cast<std::uint64_t>(monotonic_ns());
+#endif
+}
+
+/// How many ticks pass in a microsecond, at least 1; measured once per process.
+std::uint64_t ticks_per_us() noexcept;
+
 /// Tells the processor that this is a spin loop.
 inline void cpu_relax() noexcept {
 #if defined(__x86_64__)
