@@ -9,11 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "partition_log/tickets.hpp"
 #include "ringmain/producer.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
 #include "support/scratch_directory.hpp"
+#include "topic_files.hpp"
 
 using namespace ringmain;
 using namespace std::chrono_literals;
@@ -158,6 +160,27 @@ TEST_CASE("A poll is fair over its partitions: a flood in one does not starve th
     for (const ConsumerRecord& record : result.records) from_second += record.partition;
     CHECK(result.records.size() == 20);
     CHECK(from_second == 5);
+}
+
+TEST_CASE("An open ticket in one partition is closed although another partition has records all the time") {
+    TestTopic topic(2);
+    Producer producer(topic.broker, "t");
+    producer.attach(0);
+    const TopicFiles files(topic.scratch.broker() / "topics" / "t", "t");
+    const platform::Mapping mapping = files.map_partition(0, platform::Access::read_write);
+    const partition_log::LogMemory<platform::HostMemory> log(mapping.data(), geometry_of(mapping), files.readers(0));
+    (void)partition_log::Tickets<platform::HostMemory>(log, 1).take();  // a producer that never comes back
+    REQUIRE(publish(producer, "behind it", 0) == Status::ok);
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    const auto give_up = std::chrono::steady_clock::now() + 30s;
+    bool seen = false;
+    while (!seen && std::chrono::steady_clock::now() < give_up) {
+        REQUIRE(publish(producer, "busy", 1) == Status::ok);
+        for (const ConsumerRecord& record : consumer.poll().records) seen |= record.partition == 0;
+    }
+    CHECK(seen);
+    CHECK(topic.broker.describe_topic("t").partitions[0].closed_tickets == 1);
 }
 
 TEST_CASE("A record that is larger than the consumer's buffer is delivered all the same") {
