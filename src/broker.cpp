@@ -27,7 +27,8 @@ auto look_at(std::string_view topic, const Look& look) {
     try {
         return look();
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::topic_deleted) throw;
+        if (error.code() != ErrorCode::topic_deleted)
+            throw;
         throw Error(ErrorCode::not_found, std::string(topic), error.what());
     }
 }
@@ -44,12 +45,14 @@ std::filesystem::path default_broker_directory() {
     return configured != nullptr && *configured != '\0' ? configured : "/dev/shm/ringmain";
 }
 
-Broker::Broker(std::filesystem::path directory, Mode mode) : impl_(std::make_shared<Impl>(std::move(directory), mode)) {}
+Broker::Broker(std::filesystem::path directory, Mode mode)
+    : impl_(std::make_shared<Impl>(std::move(directory), mode)) {}
 
 const std::filesystem::path& Broker::directory() const noexcept { return impl_->directory(); }
 
 TopicDescription Broker::create_topic(std::string_view name, const TopicOptions& options) {
-    if (!impl_->try_create_topic(name, options)) already_exists(name, directory());
+    if (!impl_->try_create_topic(name, options))
+        already_exists(name, directory());
     return describe_topic(name);
 }
 
@@ -60,11 +63,13 @@ TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions&
             check_same_options(name, found.options, options);
             return found;
         } catch (const Error& error) {
-            if (!is_gone(error)) throw;
+            if (!is_gone(error))
+                throw;
         }
         (void)impl_->try_create_topic(name, options);  // false: somebody was faster
     }
-    throw Error(ErrorCode::not_ready, std::string(name), "topic '" + std::string(name) + "' is deleted again and again");
+    throw Error(ErrorCode::not_ready, std::string(name),
+                "topic '" + std::string(name) + "' is deleted again and again");
 }
 
 void Broker::delete_topic(std::string_view name) { impl_->delete_topic(name); }

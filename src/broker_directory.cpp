@@ -1,8 +1,8 @@
 // Making a directory a broker, and checking that it is one.
 //
-// Each file is built under a temporary name, locked by its maker, and then linked to its own name, which replaces nothing;
-// `clients` comes last. Killed anywhere, a maker leaves the directory without `clients`, and at most a temporary file whose
-// lock is free: the next maker removes the one and adds what is missing.
+// Each file is built under a temporary name, locked by its maker, and then linked to its own name, which replaces
+// nothing; `clients` comes last. Killed anywhere, a maker leaves the directory without `clients`, and at most a
+// temporary file whose lock is free: the next maker removes the one and adds what is missing.
 #include "broker_directory.hpp"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ bool is_half_made(std::string_view name) noexcept { return name.starts_with(kHal
 // A directory with anything else in it is somebody else's.
 void check_nothing_foreign(const std::filesystem::path& directory) {
     for (const std::string& name : platform::names_in(directory)) {
-        if (is_half_made(name) || std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end()) continue;
+        if (is_half_made(name) || std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end())
+            continue;
         throw Error(ErrorCode::mismatch, directory.string(),
                     "'" + directory.string() + "' is neither a broker directory nor empty (it holds '" + name + "')");
     }
@@ -56,7 +57,8 @@ bool try_make_file(const std::filesystem::path& path, std::uint64_t bytes, std::
     try {
         const Mapping file = platform::create_file(half_made, bytes, mode);
         FileLock maker(half_made);
-        if (!maker.try_lock(kMakerLockAt)) return false;
+        if (!maker.try_lock(kMakerLockAt))
+            return false;
         fill(file);
         platform::sync_path(half_made);
         platform::link_file(half_made, path);  // false: another maker was first, and its file is as good
@@ -64,7 +66,8 @@ bool try_make_file(const std::filesystem::path& path, std::uint64_t bytes, std::
         return true;
     } catch (const Error& error) {
         platform::remove_file(half_made);
-        if (error.code() != ErrorCode::not_found) throw;
+        if (error.code() != ErrorCode::not_found)
+            throw;
         return false;
     }
 }
@@ -72,8 +75,10 @@ bool try_make_file(const std::filesystem::path& path, std::uint64_t bytes, std::
 template <class Fill>
 void make_file(const std::filesystem::path& path, std::uint64_t bytes, std::uint32_t mode, const Fill& fill) {
     for (int attempt = 0; attempt < kMakeAttempts; ++attempt) {
-        if (platform::kind_of(path) != PathKind::absent) return;
-        if (try_make_file(path, bytes, mode, fill)) return;
+        if (platform::kind_of(path) != PathKind::absent)
+            return;
+        if (try_make_file(path, bytes, mode, fill))
+            return;
     }
     throw Error(ErrorCode::not_ready, path.string(), "'" + path.string() + "' cannot be made: others remove it again");
 }
@@ -91,7 +96,8 @@ void make_broker_directory(const std::filesystem::path& directory) {
     if (platform::kind_of(directory) != PathKind::directory) {
         throw Error(ErrorCode::mismatch, directory.string(), "'" + directory.string() + "' is not a directory");
     }
-    if (platform::kind_of(clients_path(directory)) != PathKind::absent) return;
+    if (platform::kind_of(clients_path(directory)) != PathKind::absent)
+        return;
 
     check_nothing_foreign(directory);
     sweep_half_made_files(directory);
@@ -108,10 +114,12 @@ void make_broker_directory(const std::filesystem::path& directory) {
 std::uint64_t sweep_half_made_files(const std::filesystem::path& directory) {
     std::uint64_t removed = 0;
     for (const std::string& name : platform::names_in(directory)) {
-        if (!is_half_made(name)) continue;
+        if (!is_half_made(name))
+            continue;
         try {
             FileLock maker(directory / name);
-            if (maker.try_lock(kMakerLockAt) && platform::remove_file(directory / name)) ++removed;
+            if (maker.try_lock(kMakerLockAt) && platform::remove_file(directory / name))
+                ++removed;
         } catch (const Error&) {
             // gone meanwhile, or another user's: not ours to remove
         }
@@ -123,7 +131,8 @@ client_table::ClientTable open_client_table(const std::filesystem::path& directo
     const std::filesystem::path path = clients_path(directory);
     const PathKind kind = platform::kind_of(directory);
     if (kind == PathKind::absent) {
-        throw Error(ErrorCode::not_found, directory.string(), "broker directory '" + directory.string() + "' not found");
+        throw Error(ErrorCode::not_found, directory.string(),
+                    "broker directory '" + directory.string() + "' not found");
     }
     if (kind != PathKind::directory) {
         throw Error(ErrorCode::mismatch, directory.string(), "'" + directory.string() + "' is not a directory");
@@ -137,7 +146,8 @@ client_table::ClientTable open_client_table(const std::filesystem::path& directo
     try {
         file = Mapping(path, access, layout::kClientsFileBytes);
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::permission_denied) throw;
+        if (error.code() != ErrorCode::permission_denied)
+            throw;
         access = Access::read_only;
         file = Mapping(path, access, layout::kClientsFileBytes);
     }

@@ -1,7 +1,7 @@
 // An open broker directory: topics are created, found, deleted and swept here.
 //
-// What a process that dies at any step leaves behind, and who deals with it, is the table in docs/recovery.md, "Creation and
-// deletion"; each of its rows has a test.
+// What a process that dies at any step leaves behind, and who deals with it, is the table in docs/recovery.md,
+// "Creation and deletion"; each of its rows has a test.
 #include "broker_impl.hpp"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ namespace {
 constexpr std::chrono::milliseconds kMoverPatience{2000};
 
 client_table::ClientTable open_table(const std::filesystem::path& directory, Broker::Mode mode) {
-    if (mode == Broker::Mode::open_or_create) make_broker_directory(directory);
+    if (mode == Broker::Mode::open_or_create)
+        make_broker_directory(directory);
     return open_client_table(directory);
 }
 
@@ -34,15 +35,18 @@ std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
     layout::ClientId maker;
     const char* const end = name.data() + name.size();
     const auto [slot_end, slot_error] = std::from_chars(name.data(), end, maker.slot);
-    if (slot_error != std::errc() || slot_end == end || *slot_end != '-') return std::nullopt;
+    if (slot_error != std::errc() || slot_end == end || *slot_end != '-')
+        return std::nullopt;
     const auto [incarnation_end, error] = std::from_chars(slot_end + 1, end, maker.incarnation);
-    if (error != std::errc() || incarnation_end == end || *incarnation_end != '-') return std::nullopt;
+    if (error != std::errc() || incarnation_end == end || *incarnation_end != '-')
+        return std::nullopt;
     return maker;
 }
 
 [[noreturn]] void busy_name(std::string_view name) {
-    throw Error(ErrorCode::not_ready, std::string(name),
-                "topic '" + std::string(name) + "' was deleted, and a process that is stopped holds its name; try again");
+    throw Error(
+        ErrorCode::not_ready, std::string(name),
+        "topic '" + std::string(name) + "' was deleted, and a process that is stopped holds its name; try again");
 }
 
 }  // namespace
@@ -51,7 +55,8 @@ Broker::Impl::Impl(std::filesystem::path directory, Mode mode)
     : directory_(std::move(directory)), clients_(open_table(directory_, mode)) {}
 
 void Broker::Impl::check_not_forked() const {
-    if (!fork_guard_.forked()) return;
+    if (!fork_guard_.forked())
+        return;
     throw Error(ErrorCode::forked, directory_.string(),
                 "the broker '" + directory_.string() + "' was opened before fork(); open it again in the child");
 }
@@ -80,14 +85,18 @@ std::shared_ptr<const TopicFiles> Broker::Impl::open_topic(std::string_view name
 // True: nothing has the name any more. Helps a deletion that was not finished.
 bool Broker::Impl::name_is_free(std::string_view name) {
     switch (state_of_name(topic_path(name))) {
-        case NameState::free: return true;
-        case NameState::live: return false;
-        case NameState::dead: break;
+        case NameState::free:
+            return true;
+        case NameState::live:
+            return false;
+        case NameState::dead:
+            break;
         case NameState::foreign:
             throw Error(ErrorCode::mismatch, topic_path(name).string(),
                         "'" + topic_path(name).string() + "' exists and is not a topic");
     }
-    if (!bury(directory_, std::string(name), work_path(trash_path(directory_)), kMoverPatience)) busy_name(name);
+    if (!bury(directory_, std::string(name), work_path(trash_path(directory_)), kMoverPatience))
+        busy_name(name);
     return state_of_name(topic_path(name)) == NameState::free;
 }
 
@@ -95,7 +104,8 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
     check_not_forked();
     check_topic_name(name);
     check_topic_options(name, options);
-    if (!name_is_free(name)) return false;
+    if (!name_is_free(name))
+        return false;
     sweep_leftovers();  // first, because they may hold the space that is needed
 
     const std::filesystem::path staging = work_path(staging_path(directory_));
@@ -103,7 +113,8 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
     try {
         // The linearisation point: before it there is no topic, after it there is a complete one.
         while (platform::rename_directory(staging, topic_path(name)) != platform::RenameResult::renamed) {
-            if (name_is_free(name)) continue;
+            if (name_is_free(name))
+                continue;
             platform::remove_directory(staging);
             return false;
         }
@@ -119,7 +130,8 @@ void Broker::Impl::delete_topic(std::string_view name) {
     const layout::ClientId me = client();
     for (;;) {
         const std::shared_ptr<const TopicFiles> topic = open_topic(name);  // throws not_found in the end
-        if (mark_dead(*topic, me.word())) break;
+        if (mark_dead(*topic, me.word()))
+            break;
     }
     // The topic is gone. If somebody who is stopped holds its name, the next creation or sweep goes on from here.
     bury(directory_, std::string(name), work_path(trash_path(directory_)), kMoverPatience);
@@ -129,7 +141,8 @@ std::vector<std::string> Broker::Impl::list_topics() const {
     check_not_forked();
     std::vector<std::string> names;
     for (std::string& name : platform::names_in(topics_path(directory_))) {
-        if (is_topic_name(name) && state_of_name(topic_path(name)) == NameState::live) names.push_back(std::move(name));
+        if (is_topic_name(name) && state_of_name(topic_path(name)) == NameState::live)
+            names.push_back(std::move(name));
     }
     std::sort(names.begin(), names.end());
     return names;
@@ -145,7 +158,8 @@ std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     std::uint64_t swept = 0;
     for (const std::string& name : platform::names_in(parent)) {
         const auto maker = maker_of(name);
-        if (maker && clients_.proven_dead(*maker) && platform::remove_directory(parent / name)) ++swept;
+        if (maker && clients_.proven_dead(*maker) && platform::remove_directory(parent / name))
+            ++swept;
     }
     return swept;
 }
@@ -154,8 +168,10 @@ std::uint64_t Broker::Impl::sweep_dead_names() {
     std::uint64_t swept = 0;
     for (const std::string& name : platform::names_in(topics_path(directory_))) {
         try {
-            if (!is_topic_name(name) || state_of_name(topic_path(name)) != NameState::dead) continue;
-            if (bury(directory_, name, work_path(trash_path(directory_)), std::chrono::milliseconds(0))) ++swept;
+            if (!is_topic_name(name) || state_of_name(topic_path(name)) != NameState::dead)
+                continue;
+            if (bury(directory_, name, work_path(trash_path(directory_)), std::chrono::milliseconds(0)))
+                ++swept;
         } catch (const Error&) {
             // another user's topic, or a full client table: it stays dead, and somebody else sweeps it
         }

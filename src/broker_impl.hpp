@@ -23,10 +23,12 @@ public:
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
     [[nodiscard]] const platform::ForkGuard& fork_guard() const noexcept { return fork_guard_; }
 
-    /// Throws Error not_found (naming the path), version_mismatch, corrupt, permission_denied, invalid_argument (name), forked.
+    /// Throws Error not_found (naming the path), version_mismatch, corrupt, permission_denied, invalid_argument (name),
+    /// forked.
     [[nodiscard]] std::shared_ptr<const TopicFiles> open_topic(std::string_view name) const;
 
-    /// This process's identity in the directory; registers it at the first call. Throws Error: limit, permission_denied, forked.
+    /// This process's identity in the directory; registers it at the first call. Throws Error: limit,
+    /// permission_denied, forked.
     layout::ClientId client();
     [[nodiscard]] const client_table::ClientTable& clients() const noexcept { return clients_; }
 
@@ -35,8 +37,9 @@ public:
     void delete_topic(std::string_view name);
     [[nodiscard]] std::vector<std::string> list_topics() const;
 
-    /// Removes what killed creations and deletions left (their maker is proven dead), and moves deleted topics that still have
-    /// a name out of the way. Any process may, at any time. Returns how many directories and files were dealt with.
+    /// Removes what killed creations and deletions left (their maker is proven dead), and moves deleted topics that
+    /// still have a name out of the way. Any process may, at any time. Returns how many directories and files were
+    /// dealt with.
     std::uint64_t sweep_leftovers();
 
     /// Throws Error forked in a child that inherited this object.

@@ -18,25 +18,32 @@ using Reader = partition_log::Reader<HostMemory>;
 std::string state_text(std::uint64_t word) {
     const std::string offset = std::to_string(partition_log::offset_of(word));
     switch (partition_log::state_of(word)) {
-        case CellState::unused: return word == 0 ? "never used" : "damaged: no such word";
-        case CellState::committed: return "committed, offset " + offset;
-        case CellState::quarantined: return "quarantined by the closing of offset " + offset;
-        case CellState::released: return "released without a record, offset " + offset;
+        case CellState::unused:
+            return word == 0 ? "never used" : "damaged: no such word";
+        case CellState::committed:
+            return "committed, offset " + offset;
+        case CellState::quarantined:
+            return "quarantined by the closing of offset " + offset;
+        case CellState::released:
+            return "released without a record, offset " + offset;
     }
     return {};
 }
 
 std::string meaning(std::uint64_t word, std::uint64_t offset) {
     const std::string text = state_text(word);
-    if (!partition_log::decided(word, offset)) return text + "; the ticket of offset " + std::to_string(offset) + " is open";
-    if (partition_log::offset_of(word) != offset) return text + "; offset " + std::to_string(offset) + " was overwritten";
+    if (!partition_log::decided(word, offset))
+        return text + "; the ticket of offset " + std::to_string(offset) + " is open";
+    if (partition_log::offset_of(word) != offset)
+        return text + "; offset " + std::to_string(offset) + " was overwritten";
     return text;
 }
 
 void check_in_log(const Reader& reader, const TopicFiles& topic, std::uint32_t partition, std::uint64_t offset) {
     const std::uint64_t start = reader.log_start();
     const std::uint64_t end = reader.log_end();
-    if (offset >= start && offset < end) return;
+    if (offset >= start && offset < end)
+        return;
     throw Error(ErrorCode::invalid_argument, topic.name(),
                 "offset " + std::to_string(offset) + " of topic '" + topic.name() + "' partition " +
                     std::to_string(partition) + " is outside the log [" + std::to_string(start) + ", " +
@@ -45,10 +52,12 @@ void check_in_log(const Reader& reader, const TopicFiles& topic, std::uint32_t p
 
 void add_body(const Reader& reader, CellDump& dump) {
     partition_log::RecordView view;
-    if (reader.look(dump.offset, view) != partition_log::Found::record) return;
+    if (reader.look(dump.offset, view) != partition_log::Found::record)
+        return;
     dump.body.resize(view.length);
     reader.copy_body(view, dump.body.data());
-    if (!reader.valid(dump.offset)) dump.body.clear();
+    if (!reader.valid(dump.offset))
+        dump.body.clear();
 }
 
 }  // namespace

@@ -8,20 +8,34 @@ namespace ringmain {
 
 std::string_view to_string(ErrorCode code) noexcept {
     switch (code) {
-        case ErrorCode::not_found: return "not_found";
-        case ErrorCode::already_exists: return "already_exists";
-        case ErrorCode::not_ready: return "not_ready";
-        case ErrorCode::version_mismatch: return "version_mismatch";
-        case ErrorCode::corrupt: return "corrupt";
-        case ErrorCode::no_space: return "no_space";
-        case ErrorCode::permission_denied: return "permission_denied";
-        case ErrorCode::limit: return "limit";
-        case ErrorCode::invalid_argument: return "invalid_argument";
-        case ErrorCode::mismatch: return "mismatch";
-        case ErrorCode::busy: return "busy";
-        case ErrorCode::forked: return "forked";
-        case ErrorCode::topic_deleted: return "topic_deleted";
-        case ErrorCode::io: return "io";
+        case ErrorCode::not_found:
+            return "not_found";
+        case ErrorCode::already_exists:
+            return "already_exists";
+        case ErrorCode::not_ready:
+            return "not_ready";
+        case ErrorCode::version_mismatch:
+            return "version_mismatch";
+        case ErrorCode::corrupt:
+            return "corrupt";
+        case ErrorCode::no_space:
+            return "no_space";
+        case ErrorCode::permission_denied:
+            return "permission_denied";
+        case ErrorCode::limit:
+            return "limit";
+        case ErrorCode::invalid_argument:
+            return "invalid_argument";
+        case ErrorCode::mismatch:
+            return "mismatch";
+        case ErrorCode::busy:
+            return "busy";
+        case ErrorCode::forked:
+            return "forked";
+        case ErrorCode::topic_deleted:
+            return "topic_deleted";
+        case ErrorCode::io:
+            return "io";
     }
     return "unknown";
 }
@@ -29,8 +43,10 @@ std::string_view to_string(ErrorCode code) noexcept {
 namespace {
 
 std::string text_of(const std::string& message, int system_error) {
-    if (system_error == 0) return message;
-    return message + ": " + std::generic_category().message(system_error) + " (errno " + std::to_string(system_error) + ")";
+    if (system_error == 0)
+        return message;
+    return message + ": " + std::generic_category().message(system_error) + " (errno " + std::to_string(system_error) +
+           ")";
 }
 
 }  // namespace

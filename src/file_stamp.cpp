@@ -30,10 +30,12 @@ std::string hex(std::uint64_t value) {
 
 // The version goes before everything else that another version may mean differently.
 void check_version(const layout::FileHeader& header, const std::filesystem::path& path) {
-    if (header.magic != layout::kMagic) refuse(ErrorCode::corrupt, path, "is not a file of Ringmain (no magic number)");
+    if (header.magic != layout::kMagic)
+        refuse(ErrorCode::corrupt, path, "is not a file of Ringmain (no magic number)");
     const std::uint32_t version = header.layout_version;
     const std::uint64_t fingerprint = header.fingerprint;
-    if (version == layout::kLayoutVersion && fingerprint == layout::fingerprint()) return;
+    if (version == layout::kLayoutVersion && fingerprint == layout::fingerprint())
+        return;
     refuse(ErrorCode::version_mismatch, path,
            "has layout version " + std::to_string(version) + " (fingerprint " + hex(fingerprint) +
                "), this library has layout version " + std::to_string(layout::kLayoutVersion) + " (fingerprint " +
@@ -65,15 +67,18 @@ TopicId check_stamp(const platform::Mapping& file, const std::filesystem::path& 
     const layout::FileHeader& header = header_of(file);
     check_version(header, path);
     const std::uint32_t ready = header.ready.load(std::memory_order_acquire);  // acquire READY
-    if (ready == 0) refuse(ErrorCode::not_ready, path, "is not complete yet");
-    if (ready != layout::kReady) refuse(ErrorCode::corrupt, path, "has a damaged ready word");
+    if (ready == 0)
+        refuse(ErrorCode::not_ready, path, "is not complete yet");
+    if (ready != layout::kReady)
+        refuse(ErrorCode::corrupt, path, "has a damaged ready word");
     if (header.kind != static_cast<std::uint32_t>(kind)) {
-        refuse(ErrorCode::corrupt, path, "is a file of kind " + std::to_string(header.kind) + ", not " +
-                                             std::to_string(static_cast<std::uint32_t>(kind)));
+        refuse(ErrorCode::corrupt, path,
+               "is a file of kind " + std::to_string(header.kind) + ", not " +
+                   std::to_string(static_cast<std::uint32_t>(kind)));
     }
     if (header.file_bytes != file.size()) {
-        refuse(ErrorCode::corrupt, path, "should have " + std::to_string(header.file_bytes) + " bytes and has " +
-                                             std::to_string(file.size()));
+        refuse(ErrorCode::corrupt, path,
+               "should have " + std::to_string(header.file_bytes) + " bytes and has " + std::to_string(file.size()));
     }
     return header.topic_id;
 }

@@ -1,7 +1,7 @@
 // Looking for contradictions in one partition's file and its readers' block.
 //
-// Others change the bytes meanwhile. So every check holds at any moment of a sound log, whatever is read first; where two
-// words are compared, the one that only grows and must be the larger is read last.
+// Others change the bytes meanwhile. So every check holds at any moment of a sound log, whatever is read first; where
+// two words are compared, the one that only grows and must be the larger is read last.
 #include "partition_verification.hpp"
 
 #include <string>
@@ -26,7 +26,8 @@ constexpr std::uint64_t kOffsetMax = std::uint64_t{1} << 62;
 
 class PartitionVerifier {
 public:
-    PartitionVerifier(const TopicFiles& topic, std::uint32_t partition, const platform::Mapping& file, VerifyReport& report)
+    PartitionVerifier(const TopicFiles& topic, std::uint32_t partition, const platform::Mapping& file,
+                      VerifyReport& report)
         : topic_(topic),
           partition_(partition),
           log_(file.data(), geometry_of(file), topic.readers(partition)),
@@ -39,7 +40,8 @@ public:
         check_extents();
         check_readers();
         check_words();
-        if (sound) walk_records();
+        if (sound)
+            walk_records();
         if (findings_ > kFindingsMax) {
             report_.damage.push_back({file(), std::to_string(findings_ - kFindingsMax) + " more findings"});
         }
@@ -48,7 +50,8 @@ public:
 private:
     [[nodiscard]] std::string file() const { return topic_.partition_path(partition_).string(); }
     void damage(const std::string& what) {
-        if (++findings_ <= kFindingsMax) report_.damage.push_back({file(), what});
+        if (++findings_ <= kFindingsMax)
+            report_.damage.push_back({file(), what});
     }
 
     // False: the offsets contradict each other, so that there is nothing to walk.
@@ -58,17 +61,19 @@ private:
         const std::uint64_t floor = log_.control->gate_floor.load(std::memory_order_relaxed);
         const std::uint64_t start = reader_.log_start();
         const std::uint64_t end = reader_.log_end();
-        if (end >= kOffsetMax) return complain("log end " + std::to_string(end) + " is impossible");
+        if (end >= kOffsetMax)
+            return complain("log end " + std::to_string(end) + " is impossible");
         if (start < log_.first_offset || start > end) {
-            return complain("log start " + std::to_string(start) + " is outside [" + std::to_string(log_.first_offset) + ", " +
-                            std::to_string(end) + "]");
+            return complain("log start " + std::to_string(start) + " is outside [" + std::to_string(log_.first_offset) +
+                            ", " + std::to_string(end) + "]");
         }
         // Tickets in flight may be ahead of the log start by a lap and the slack, and by no more.
         if (end_before > start && end_before - start > log_.records + log_.slack) {
             return complain("log end " + std::to_string(end_before) + " is more than a lap ahead of log start " +
                             std::to_string(start));
         }
-        if (floor > end) damage("gate floor " + std::to_string(floor) + " is beyond the log end " + std::to_string(end));
+        if (floor > end)
+            damage("gate floor " + std::to_string(floor) + " is beyond the log end " + std::to_string(end));
         return true;
     }
     bool complain(const std::string& what) {
@@ -77,31 +82,38 @@ private:
     }
 
     static bool names_a_client(std::uint64_t owner) noexcept {
-        return owner == 0 || ((owner & 0xffffffffU) <= layout::kClientsMax && (owner & 0xffffffffU) != 0 && owner >> 32 != 0);
+        return owner == 0 ||
+               ((owner & 0xffffffffU) <= layout::kClientsMax && (owner & 0xffffffffU) != 0 && owner >> 32 != 0);
     }
 
     void check_producers() {
         for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
             const auto& entry = log_.producers[slot];
             const std::string who = "producer slot " + std::to_string(slot);
-            if (!names_a_client(entry.owner.load(std::memory_order_acquire))) damage(who + " has an impossible owner");
+            if (!names_a_client(entry.owner.load(std::memory_order_acquire)))
+                damage(who + " has an impossible owner");
             const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
             const bool holding = (ticket & 3) == 2;
-            if (ticket > partition_log::kTaking && !holding) damage(who + " has an impossible ticket word");
-            if (holding && ticket >> 2 >= reader_.log_end()) damage(who + " holds a ticket beyond the log end");
+            if (ticket > partition_log::kTaking && !holding)
+                damage(who + " has an impossible ticket word");
+            if (holding && ticket >> 2 >= reader_.log_end())
+                damage(who + " holds a ticket beyond the log end");
         }
     }
 
     void check_extents() {
         for (std::uint32_t i = 0; i < log_.extent_count; ++i) {
             const std::uint64_t word = log_.extents[i].word.load(std::memory_order_acquire);  // acquire EXTENT
-            if (!sound_extent(word)) damage("extent " + std::to_string(i) + " has an impossible state word");
+            if (!sound_extent(word))
+                damage("extent " + std::to_string(i) + " has an impossible state word");
         }
     }
     [[nodiscard]] bool sound_extent(std::uint64_t word) const noexcept {
         switch (partition_log::extent_state(word)) {
-            case partition_log::ExtentState::free: return word == 0;
-            case partition_log::ExtentState::owned: return ((word >> 48) & 0x3fff) < log_.producer_slots;
+            case partition_log::ExtentState::free:
+                return word == 0;
+            case partition_log::ExtentState::owned:
+                return ((word >> 48) & 0x3fff) < log_.producer_slots;
             // an exclusive producer moves the log end after its commits
             case partition_log::ExtentState::sealed:
                 return partition_log::sealed_end(word) <= reader_.log_end() + log_.batch_records_max;
@@ -112,22 +124,28 @@ private:
     void check_readers() {
         constexpr std::uint64_t kFlagsAll = layout::kTopicDeleted | layout::kCloseRequested;
         const std::uint64_t doorbell = log_.readers->doorbell.load(std::memory_order_acquire);  // acquire DOORBELL
-        if ((doorbell >> 32 << 32 & ~kFlagsAll) != 0) damage("the readers' doorbell has unknown flags");
-        if ((doorbell & layout::kTopicDeleted) != 0 && !topic_.deleted()) damage("marked as deleted, but the topic lives");
+        if ((doorbell >> 32 << 32 & ~kFlagsAll) != 0)
+            damage("the readers' doorbell has unknown flags");
+        if ((doorbell & layout::kTopicDeleted) != 0 && !topic_.deleted())
+            damage("marked as deleted, but the topic lives");
         const gate_table::GateTable<HostMemory> gates(log_.readers);
         for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
             const std::string which = "gate " + std::to_string(i);
-            if (!names_a_client(gates.owner(i))) damage(which + " has an impossible owner");
+            if (!names_a_client(gates.owner(i)))
+                damage(which + " has an impossible owner");
             const std::uint64_t word = gates.word(i);
-            if (word != 0 && !gates.held(word)) damage(which + " has an impossible word");
+            if (word != 0 && !gates.held(word))
+                damage(which + " has an impossible word");
         }
     }
 
     // Every cell, also those outside the log: what it names must be an offset of this cell that has been given out.
     void check_words() {
         for (std::uint64_t index = 0; index < log_.records; ++index) {
-            const std::uint64_t word = log_.cell_at(index).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT
-            if (word == 0 || sound_word(word, index)) continue;
+            const std::uint64_t word =
+                log_.cell_at(index).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT
+            if (word == 0 || sound_word(word, index))
+                continue;
             damage("cell " + std::to_string(index) + " has an impossible word " + std::to_string(word));
         }
     }
@@ -141,11 +159,20 @@ private:
         const std::uint64_t end = reader_.log_end();
         for (std::uint64_t offset = reader_.log_start(); offset < end; ++offset) {
             switch (examine(offset)) {
-                case Found::record: ++report_.records; break;
-                case Found::skip: ++report_.skipped; break;
-                case Found::nothing: ++report_.open; break;
-                case Found::corrupt: damage("offset " + std::to_string(offset) + " holds a damaged record"); break;
-                case Found::lapped: break;  // producers were faster
+                case Found::record:
+                    ++report_.records;
+                    break;
+                case Found::skip:
+                    ++report_.skipped;
+                    break;
+                case Found::nothing:
+                    ++report_.open;
+                    break;
+                case Found::corrupt:
+                    damage("offset " + std::to_string(offset) + " holds a damaged record");
+                    break;
+                case Found::lapped:
+                    break;  // producers were faster
             }
         }
     }
@@ -153,20 +180,24 @@ private:
     [[nodiscard]] Found examine(std::uint64_t offset) {
         partition_log::RecordView view;
         const Found found = reader_.look(offset, view);
-        if (found != Found::record) return found;
+        if (found != Found::record)
+            return found;
         const bool sound = lies_in_one_extent(view) && sound_headers(view);
-        if (!reader_.valid(offset)) return Found::lapped;
+        if (!reader_.valid(offset))
+            return Found::lapped;
         return sound ? Found::record : Found::corrupt;
     }
 
     [[nodiscard]] bool lies_in_one_extent(const partition_log::RecordView& view) const noexcept {
-        if ((view.flags & layout::kInExtent) == 0 || view.length == 0) return true;
+        if ((view.flags & layout::kInExtent) == 0 || view.length == 0)
+            return true;
         const auto location = static_cast<std::uint64_t>(view.body - log_.payload);
         return location / log_.extent_bytes == (location + view.length - 1) / log_.extent_bytes;
     }
 
     [[nodiscard]] bool sound_headers(const partition_log::RecordView& view) {
-        if (view.headers_bytes == 0) return true;
+        if (view.headers_bytes == 0)
+            return true;
         headers_.resize(view.headers_bytes);
         HostMemory::copy_out(headers_.data(), view.headers(), headers_.size());
         return partition_log::count_headers(headers_.data(), view.headers_bytes) >= 0;
@@ -183,7 +214,8 @@ private:
 
 }  // namespace
 
-void verify_partition(const TopicFiles& topic, std::uint32_t partition, const platform::Mapping& file, VerifyReport& report) {
+void verify_partition(const TopicFiles& topic, std::uint32_t partition, const platform::Mapping& file,
+                      VerifyReport& report) {
     PartitionVerifier(topic, partition, file, report).run();
 }
 

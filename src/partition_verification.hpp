@@ -10,6 +10,7 @@
 namespace ringmain {
 
 /// Adds to the report. `file`: as TopicFiles::map_partition gives it. Bounded by the size of the partition.
-void verify_partition(const TopicFiles& topic, std::uint32_t partition, const platform::Mapping& file, VerifyReport& report);
+void verify_partition(const TopicFiles& topic, std::uint32_t partition, const platform::Mapping& file,
+                      VerifyReport& report);
 
 }  // namespace ringmain

@@ -28,7 +28,8 @@ std::uint32_t murmur2(Bytes bytes) noexcept {
         bytes = bytes.subspan(4);
     }
     if (!bytes.empty()) {
-        for (std::size_t i = bytes.size(); i-- > 0;) hash ^= std::to_integer<std::uint32_t>(bytes[i]) << 8 * i;
+        for (std::size_t i = bytes.size(); i-- > 0;)
+            hash ^= std::to_integer<std::uint32_t>(bytes[i]) << 8 * i;
         hash *= kMultiplier;
     }
     hash = (hash ^ hash >> 13) * kMultiplier;

@@ -5,8 +5,8 @@
 
 namespace ringmain {
 
-// Bytes that do not decode (a visited record that is being overwritten) end the walk: nothing outside them is touched, and
-// the visit answers `lapped`.
+// Bytes that do not decode (a visited record that is being overwritten) end the walk: nothing outside them is touched,
+// and the visit answers `lapped`.
 void Headers::iterator::decode() noexcept {
     layout::HeaderEntry entry;
     if (!layout::decode_header_entry(rest_.data(), rest_.size(), entry)) {
@@ -16,21 +16,25 @@ void Headers::iterator::decode() noexcept {
     const std::byte* name = rest_.data() + layout::kHeaderEntryPrefixBytes;
     header_.name = {reinterpret_cast<const char*>(name), entry.name_length};
     header_.value.reset();
-    if (!entry.null_value()) header_.value = Bytes(name + entry.name_length, entry.value_length);
+    if (!entry.null_value())
+        header_.value = Bytes(name + entry.name_length, entry.value_length);
     entry_bytes_ = static_cast<std::size_t>(entry.bytes());
 }
 
 std::optional<Header> Headers::find(std::string_view name) const noexcept {
     for (const Header& header : *this) {
-        if (header.name == name) return header;
+        if (header.name == name)
+            return header;
     }
     return std::nullopt;
 }
 
 std::string_view to_string(GapReason reason) noexcept {
     switch (reason) {
-        case GapReason::overwritten: return "overwritten";
-        case GapReason::corrupt: return "corrupt";
+        case GapReason::overwritten:
+            return "overwritten";
+        case GapReason::corrupt:
+            return "corrupt";
     }
     return "unknown";
 }

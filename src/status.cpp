@@ -5,17 +5,28 @@ namespace ringmain {
 
 std::string_view to_string(Status status) noexcept {
     switch (status) {
-        case Status::ok: return "ok";
-        case Status::would_block: return "would_block";
-        case Status::too_large: return "too_large";
-        case Status::invalid: return "invalid";
-        case Status::exhausted: return "exhausted";
-        case Status::cannot_attach: return "cannot_attach";
-        case Status::loan_outstanding: return "loan_outstanding";
-        case Status::topic_deleted: return "topic_deleted";
-        case Status::forked: return "forked";
-        case Status::misuse: return "misuse";
-        case Status::corrupt: return "corrupt";
+        case Status::ok:
+            return "ok";
+        case Status::would_block:
+            return "would_block";
+        case Status::too_large:
+            return "too_large";
+        case Status::invalid:
+            return "invalid";
+        case Status::exhausted:
+            return "exhausted";
+        case Status::cannot_attach:
+            return "cannot_attach";
+        case Status::loan_outstanding:
+            return "loan_outstanding";
+        case Status::topic_deleted:
+            return "topic_deleted";
+        case Status::forked:
+            return "forked";
+        case Status::misuse:
+            return "misuse";
+        case Status::corrupt:
+            return "corrupt";
     }
     return "unknown";
 }

@@ -35,10 +35,12 @@ std::uint64_t page_up(std::uint64_t bytes) noexcept {
 // The free bytes may be gone a moment later: this only saves the work. The allocation decides.
 void check_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
     const auto free = platform::free_bytes(directory.parent_path());
-    if (free && *free < needed) no_space(directory, name, needed);
+    if (free && *free < needed)
+        no_space(directory, name, needed);
 }
 
-void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options, const TopicId& id) {
+void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options,
+                const TopicId& id) {
     const Mapping file = platform::create_file(path, layout::kTopicFileBytes, kOwnerFileMode);
     write_stamp(file, layout::FileKind::topic, id);
     write_topic_meta(file, name, options);
@@ -95,7 +97,8 @@ void build_topic(const std::filesystem::path& directory, std::string_view name, 
         build_files(directory, name, options);
     } catch (const Error& error) {
         platform::remove_directory(directory);
-        if (error.code() == ErrorCode::no_space) no_space(directory, name, needed);
+        if (error.code() == ErrorCode::no_space)
+            no_space(directory, name, needed);
         throw;
     } catch (...) {
         platform::remove_directory(directory);

@@ -12,8 +12,8 @@ namespace ringmain {
 /// Bytes that a topic of these options takes on the file system. Requires checked options.
 [[nodiscard]] std::uint64_t topic_bytes(const TopicOptions& options);
 
-/// Makes `directory`, which must not exist, and all files of the topic in it: allocated, touched, filled and ready. On failure
-/// nothing is left. Throws Error: no_space (needed and free bytes), permission_denied, io.
+/// Makes `directory`, which must not exist, and all files of the topic in it: allocated, touched, filled and ready. On
+/// failure nothing is left. Throws Error: no_space (needed and free bytes), permission_denied, io.
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options);
 
 }  // namespace ringmain

@@ -27,20 +27,28 @@ void count_extents(const Log& log, PartitionDescription& partition) noexcept {
     for (std::uint32_t i = 0; i < log.extent_count; ++i) {
         const std::uint64_t word = log.extents[i].word.load(std::memory_order_relaxed);
         switch (partition_log::extent_state(word)) {
-            case partition_log::ExtentState::free: ++partition.extents_free; break;
-            case partition_log::ExtentState::owned: ++partition.extents_owned; break;
-            case partition_log::ExtentState::sealed: ++partition.extents_sealed; break;
+            case partition_log::ExtentState::free:
+                ++partition.extents_free;
+                break;
+            case partition_log::ExtentState::owned:
+                ++partition.extents_owned;
+                break;
+            case partition_log::ExtentState::sealed:
+                ++partition.extents_sealed;
+                break;
         }
     }
 }
 
 // Walks every cell, but only of a partition in which a ticket has ever been closed.
 std::uint64_t count_quarantined(const Log& log) noexcept {
-    if (log.control->closings.load(std::memory_order_relaxed) == 0) return 0;
+    if (log.control->closings.load(std::memory_order_relaxed) == 0)
+        return 0;
     std::uint64_t count = 0;
     for (std::uint64_t i = 0; i < log.records; ++i) {
         const std::uint64_t word = log.cell_at(i).word.load(std::memory_order_relaxed);
-        if (partition_log::state_of(word) == partition_log::CellState::quarantined) ++count;
+        if (partition_log::state_of(word) == partition_log::CellState::quarantined)
+            ++count;
     }
     return count;
 }
@@ -48,7 +56,8 @@ std::uint64_t count_quarantined(const Log& log) noexcept {
 void add_producers(const Log& log, const client_table::ClientTable& clients, PartitionDescription& partition) {
     for (std::uint32_t slot = 0; slot < log.producer_slots; ++slot) {
         const std::uint64_t owner = log.producers[slot].owner.load(std::memory_order_acquire);  // acquire ENTRY
-        if (owner != 0) partition.producers.push_back(describe_owner(owner, clients));
+        if (owner != 0)
+            partition.producers.push_back(describe_owner(owner, clients));
     }
 }
 
@@ -57,12 +66,14 @@ void add_gates(const Log& log, const client_table::ClientTable& clients, Partiti
     for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
         const std::uint64_t owner = gates.owner(i);
         const std::uint64_t word = gates.word(i);
-        if (owner == 0 || !gates.held(word)) continue;
+        if (owner == 0 || !gates.held(word))
+            continue;
         partition.gates.push_back({gates.name(i), gates.offset_of(word), describe_owner(owner, clients)});
     }
 }
 
-PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t number, const client_table::ClientTable& clients) {
+PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t number,
+                                        const client_table::ClientTable& clients) {
     const platform::Mapping file = topic.map_partition(number, platform::Access::read_only);
     const Log log(file.data(), geometry_of(file), topic.readers(number));
     PartitionDescription partition;
@@ -81,9 +92,10 @@ PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t n
 }
 
 template <class Value>
-void check_same(std::string_view topic, const char* option, const Value& found, const Value& wanted, const std::string& found_text,
-                const std::string& wanted_text) {
-    if (found == wanted) return;
+void check_same(std::string_view topic, const char* option, const Value& found, const Value& wanted,
+                const std::string& found_text, const std::string& wanted_text) {
+    if (found == wanted)
+        return;
     throw Error(ErrorCode::mismatch, std::string(topic),
                 "topic '" + std::string(topic) + "' exists with " + option + " " + found_text + ", not " + wanted_text);
 }
@@ -95,8 +107,10 @@ void check_same(std::string_view topic, const char* option, std::uint64_t found,
 }  // namespace
 
 std::string describe_type(const ValueType& type) {
-    if (type.name.empty()) return "bytes";
-    return "'" + type.name + "' (" + std::to_string(type.size) + " bytes, alignment " + std::to_string(type.alignment) + ")";
+    if (type.name.empty())
+        return "bytes";
+    return "'" + type.name + "' (" + std::to_string(type.size) + " bytes, alignment " + std::to_string(type.alignment) +
+           ")";
 }
 
 TopicDescription describe_topic(const TopicFiles& topic, const client_table::ClientTable& clients) {
@@ -131,8 +145,10 @@ void check_same_options(std::string_view topic, const TopicOptions& found, const
 
 std::string_view to_string(WhenFull policy) noexcept {
     switch (policy) {
-        case WhenFull::overwrite: return "overwrite";
-        case WhenFull::block: return "block";
+        case WhenFull::overwrite:
+            return "overwrite";
+        case WhenFull::block:
+            return "block";
     }
     return "unknown";
 }

@@ -29,14 +29,16 @@ Mapping map_readers(const std::filesystem::path& path, std::uint64_t bytes, bool
         writable = true;
         return Mapping(path, Access::read_write, bytes);
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::permission_denied) throw;
+        if (error.code() != ErrorCode::permission_denied)
+            throw;
     }
     writable = false;
     return Mapping(path, Access::read_only, bytes);
 }
 
 void check_same_topic(const TopicId& found, const TopicId& expected, const std::filesystem::path& path) {
-    if (found == expected) return;
+    if (found == expected)
+        return;
     throw Error(ErrorCode::corrupt, path.string(),
                 "'" + path.string() + "' belongs to topic id " + to_string(found) + ", not " + to_string(expected));
 }
@@ -50,7 +52,8 @@ TopicFiles::TopicFiles(std::filesystem::path directory, std::string name)
             open_once();
             return;
         } catch (const Error&) {
-            if (attempt == kOpenAttempts || !replaced_meanwhile()) throw;
+            if (attempt == kOpenAttempts || !replaced_meanwhile())
+                throw;
         }
     }
 }
@@ -61,11 +64,13 @@ void TopicFiles::open_once() {
     try {
         meta_ = Mapping(path, Access::read_only, layout::kTopicFileBytes);
     } catch (const Error& error) {
-        if (error.code() == ErrorCode::not_found) topic_not_found(name_, directory_);
+        if (error.code() == ErrorCode::not_found)
+            topic_not_found(name_, directory_);
         throw;
     }
     id_ = check_stamp(meta_, path, layout::FileKind::topic);
-    if (deleted()) topic_not_found(name_, directory_);
+    if (deleted())
+        topic_not_found(name_, directory_);
     options_ = read_topic_meta(meta_, path, name_);
     open_readers();
 }
@@ -76,8 +81,10 @@ void TopicFiles::open_readers() {
     try {
         readers_ = map_readers(path, bytes, readers_writable_);
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::not_found) throw;
-        if (deleted()) topic_not_found(name_, directory_);
+        if (error.code() != ErrorCode::not_found)
+            throw;
+        if (deleted())
+            topic_not_found(name_, directory_);
         throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' is missing");
     }
     check_same_topic(check_stamp(readers_, path, layout::FileKind::readers), id_, path);
@@ -90,7 +97,8 @@ void TopicFiles::open_readers() {
 
 // Between the opening of two files their directory may have become another topic's: then it is no damage.
 bool TopicFiles::replaced_meanwhile() const {
-    if (!meta_) return false;
+    if (!meta_)
+        return false;
     try {
         const Mapping now(meta_path(directory_), Access::read_only, 1);
         return now.identity() != meta_.identity();
@@ -99,7 +107,9 @@ bool TopicFiles::replaced_meanwhile() const {
     }
 }
 
-bool TopicFiles::deleted() const noexcept { return topic_meta(meta_).state.load(std::memory_order_acquire) != 0; }  // acquire TOPIC_STATE
+bool TopicFiles::deleted() const noexcept {
+    return topic_meta(meta_).state.load(std::memory_order_acquire) != 0;
+}  // acquire TOPIC_STATE
 
 layout::ReaderBlock<HostMemory>* TopicFiles::readers(std::uint32_t partition) const noexcept {
     std::byte* const at = readers_.data() + layout::kReadersAt + partition * layout::kReaderBlockBytes;
@@ -113,8 +123,8 @@ std::filesystem::path TopicFiles::partition_path(std::uint32_t partition) const 
 Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const {
     if (partition >= options_.partitions) {
         throw Error(ErrorCode::not_found, name_,
-                    "topic '" + name_ + "' has no partition " + std::to_string(partition) + " (partitions: " +
-                        std::to_string(options_.partitions) + ")");
+                    "topic '" + name_ + "' has no partition " + std::to_string(partition) +
+                        " (partitions: " + std::to_string(options_.partitions) + ")");
     }
     const std::filesystem::path path = partition_path(partition);
     layout::PartitionGeometry expected = geometry_for(options_);
@@ -124,12 +134,15 @@ Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const 
         Mapping file(path, access, layout::kPageBytes);
         check_same_topic(check_stamp(file, path, layout::FileKind::partition), id_, path);
         if (file.size() != bytes || std::memcmp(&geometry_of(file), &expected, sizeof expected) != 0) {
-            throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' has another geometry than its topic");
+            throw Error(ErrorCode::corrupt, path.string(),
+                        "'" + path.string() + "' has another geometry than its topic");
         }
         return file;
     } catch (const Error& error) {
-        if (deleted()) throw Error(ErrorCode::topic_deleted, name_, "topic '" + name_ + "' was deleted");
-        if (error.code() != ErrorCode::not_found) throw;
+        if (deleted())
+            throw Error(ErrorCode::topic_deleted, name_, "topic '" + name_ + "' was deleted");
+        if (error.code() != ErrorCode::not_found)
+            throw;
         throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' is missing");
     }
 }

@@ -19,9 +19,9 @@ namespace ringmain {
 /// `topic.meta` and `readers`, mapped, with everything in them checked; partitions are mapped one by one on demand.
 class TopicFiles {
 public:
-    /// Throws Error: not_found (also while a deletion is under way), not_ready, version_mismatch, corrupt, permission_denied.
-    /// `readers` is mapped read-write if the rights suffice, else read-only (readers_writable tells).
-    /// `directory` is the topic's own one.
+    /// Throws Error: not_found (also while a deletion is under way), not_ready, version_mismatch, corrupt,
+    /// permission_denied. `readers` is mapped read-write if the rights suffice, else read-only (readers_writable
+    /// tells). `directory` is the topic's own one.
     TopicFiles(std::filesystem::path directory, std::string name);
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }

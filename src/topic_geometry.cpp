@@ -24,15 +24,18 @@ constexpr std::uint64_t kSlackShare = 4;  // tickets in flight never take more t
     throw Error(ErrorCode::invalid_argument, std::string(topic), "topic '" + std::string(topic) + "': " + what);
 }
 
-void check_range(std::string_view topic, const char* option, std::uint64_t value, std::uint64_t min, std::uint64_t max) {
-    if (value >= min && value <= max) return;
+void check_range(std::string_view topic, const char* option, std::uint64_t value, std::uint64_t min,
+                 std::uint64_t max) {
+    if (value >= min && value <= max)
+        return;
     refuse(topic, std::string(option) + " " + std::to_string(value) + " is outside " + std::to_string(min) + " to " +
                       std::to_string(max));
 }
 
 // Requires value > 0, and the powers of two beside it to fit.
 void check_power_of_two(std::string_view topic, const char* option, std::uint64_t value) {
-    if (std::has_single_bit(value)) return;
+    if (std::has_single_bit(value))
+        return;
     const std::uint64_t below = std::bit_floor(value);
     refuse(topic, std::string(option) + " " + std::to_string(value) + " is not a power of two (nearest: " +
                       std::to_string(below) + ", " + std::to_string(below * 2) + ")");
@@ -53,12 +56,14 @@ void check_ring(std::string_view topic, const TopicOptions& options) {
 }
 
 void check_payload(std::string_view topic, const TopicOptions& options) {
-    if (options.payload_bytes == 0) return;
+    if (options.payload_bytes == 0)
+        return;
     check_range(topic, "payload_bytes", options.payload_bytes, kPayloadMin, kPayloadMax);
     check_power_of_two(topic, "payload_bytes", options.payload_bytes);
     const std::uint64_t extents = std::uint64_t{kExtentsPerProducer} * options.producer_slots;
     const std::uint64_t extent_bytes = options.payload_bytes / extents;
-    if (extent_bytes >= kExtentBytesMin && extent_bytes <= kExtentBytesMax) return;
+    if (extent_bytes >= kExtentBytesMin && extent_bytes <= kExtentBytesMax)
+        return;
     refuse(topic, "payload_bytes " + std::to_string(options.payload_bytes) + " with producer_slots " +
                       std::to_string(options.producer_slots) + " gives extents of " + std::to_string(extent_bytes) +
                       " bytes, outside " + std::to_string(kExtentBytesMin) + " to " + std::to_string(kExtentBytesMax) +
@@ -72,7 +77,8 @@ void check_value_type_options(std::string_view topic, const ValueType& type) {
         refuse(topic, "value type has size " + std::to_string(type.size) + " and alignment " +
                           std::to_string(type.alignment) + " but no name");
     }
-    if (type.name.find('\0') != std::string::npos) refuse(topic, "value type's name holds a zero byte");
+    if (type.name.find('\0') != std::string::npos)
+        refuse(topic, "value type's name holds a zero byte");
 }
 
 constexpr std::uint64_t page_up(std::uint64_t bytes) noexcept {
@@ -130,7 +136,8 @@ std::uint64_t inline_bytes_max(const layout::PartitionGeometry& geometry) noexce
 
 std::uint64_t retained_records(const layout::PartitionGeometry& geometry) noexcept {
     const bool block = geometry.when_full == static_cast<std::uint32_t>(WhenFull::block);
-    if (block) return geometry.records - std::uint64_t{geometry.producer_slots} * geometry.batch_records_max;
+    if (block)
+        return geometry.records - std::uint64_t{geometry.producer_slots} * geometry.batch_records_max;
     return geometry.records - std::max<std::uint64_t>(1, geometry.records / 64);
 }
 

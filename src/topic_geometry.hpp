@@ -15,8 +15,8 @@ inline constexpr std::uint64_t kExtentBytesMax = std::uint64_t{1} << 30;  // a r
 /// Throws Error invalid_argument (topic, option, value, range) unless every option is legal.
 void check_topic_options(std::string_view topic, const TopicOptions& options);
 
-/// The geometry that options give, for partition 0. Throws Error invalid_argument (option, value, range) if they are not
-/// legal.
+/// The geometry that options give, for partition 0. Throws Error invalid_argument (option, value, range) if they are
+/// not legal.
 [[nodiscard]] layout::PartitionGeometry geometry_for(const TopicOptions& options);
 [[nodiscard]] std::uint64_t partition_file_bytes(const layout::PartitionGeometry& geometry) noexcept;
 

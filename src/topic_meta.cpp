@@ -19,7 +19,8 @@ template <std::size_t N>
 std::string text_in(const std::array<char, N>& bytes, std::size_t length, std::size_t length_max,
                     const std::filesystem::path& path, const char* what) {
     static_assert(N > 0);
-    if (length > length_max || length > N) damaged(path, std::string("has an impossible length of its ") + what);
+    if (length > length_max || length > N)
+        damaged(path, std::string("has an impossible length of its ") + what);
     return {bytes.data(), length};
 }
 
@@ -45,7 +46,8 @@ void write_topic_meta(const platform::Mapping& file, std::string_view name, cons
 TopicOptions read_topic_meta(const platform::Mapping& file, const std::filesystem::path& path, std::string_view name) {
     const layout::TopicMeta& meta = topic_meta(file);
     const std::string own_name = text_in(meta.name, meta.name_length, kTopicNameMax, path, "name");
-    if (own_name != name) damaged(path, "is the file of another topic");
+    if (own_name != name)
+        damaged(path, "is the file of another topic");
 
     TopicOptions options;
     options.partitions = meta.partitions;
@@ -55,10 +57,11 @@ TopicOptions read_topic_meta(const platform::Mapping& file, const std::filesyste
     options.first_offset = meta.first_offset;
     options.producer_slots = meta.producer_slots;
     const std::uint32_t when_full = meta.when_full;
-    if (when_full > static_cast<std::uint32_t>(WhenFull::block)) damaged(path, "has an unknown policy");
+    if (when_full > static_cast<std::uint32_t>(WhenFull::block))
+        damaged(path, "has an unknown policy");
     options.when_full = static_cast<WhenFull>(when_full);
-    options.value_type = {text_in(meta.type_name, meta.type_name_length, kTypeNameMax, path, "type name"), meta.type_size,
-                          meta.type_alignment};
+    options.value_type = {text_in(meta.type_name, meta.type_name_length, kTypeNameMax, path, "type name"),
+                          meta.type_size, meta.type_alignment};
     try {
         check_topic_options(name, options);
     } catch (const Error& error) {

@@ -14,7 +14,8 @@ namespace ringmain {
 namespace {
 
 bool is_name_character(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
 }
 
 // A refused name may hold anything; the message must not.
@@ -36,16 +37,17 @@ std::string printable(std::string_view name) {
 }  // namespace
 
 bool is_topic_name(std::string_view name) noexcept {
-    if (name.empty() || name.size() > kTopicNameMax || name == "." || name == "..") return false;
+    if (name.empty() || name.size() > kTopicNameMax || name == "." || name == "..")
+        return false;
     return std::all_of(name.begin(), name.end(), is_name_character);
 }
 
 void check_topic_name(std::string_view name) {
-    if (is_topic_name(name)) return;
+    if (is_topic_name(name))
+        return;
     throw Error(ErrorCode::invalid_argument, printable(name),
-                "topic name '" + printable(name) + "' (" + std::to_string(name.size()) +
-                    " bytes) is not legal: 1 to " + std::to_string(kTopicNameMax) +
-                    " of letters, digits, '.', '_' and '-', but not \".\" or \"..\"");
+                "topic name '" + printable(name) + "' (" + std::to_string(name.size()) + " bytes) is not legal: 1 to " +
+                    std::to_string(kTopicNameMax) + " of letters, digits, '.', '_' and '-', but not \".\" or \"..\"");
 }
 
 }  // namespace ringmain

@@ -20,7 +20,8 @@ namespace ringmain {
 
 inline constexpr std::uint32_t kDirectoryMode = 0755;  // others look, the owner creates and deletes topics
 inline constexpr std::uint32_t kOwnerFileMode = 0644;  // logs: others read them, the owner publishes
-inline constexpr std::uint32_t kSharedFileMode = 0666; // consumers of other users register, sleep and gate through these
+inline constexpr std::uint32_t kSharedFileMode =
+    0666;  // consumers of other users register, sleep and gate through these
 
 inline std::filesystem::path clients_path(const std::filesystem::path& broker) { return broker / "clients"; }
 inline std::filesystem::path keeper_lock_path(const std::filesystem::path& broker) { return broker / "keeper.lock"; }

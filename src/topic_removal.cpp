@@ -1,9 +1,9 @@
 // Deleting a topic: first it is dead, then its handles are told, then its name is free, then its memory.
 //
-// A dead topic keeps its name until it is moved to the trash. If two processes could move it, the slower one might move a
-// new topic that has got the name in between. Therefore whoever moves holds the lock of `topics.lock` (kernel-held: a killed
-// holder holds nothing) and looks under it whether the topic is dead. The lock suffices: a creator cannot replace what is
-// there, and nobody else moves.
+// A dead topic keeps its name until it is moved to the trash. If two processes could move it, the slower one might move
+// a new topic that has got the name in between. Therefore whoever moves holds the lock of `topics.lock` (kernel-held: a
+// killed holder holds nothing) and looks under it whether the topic is dead. The lock suffices: a creator cannot
+// replace what is there, and nobody else moves.
 #include "topic_removal.hpp"
 
 #include <thread>
@@ -34,7 +34,8 @@ void tell_handles(layout::ReaderBlock<HostMemory>& readers) noexcept {
     // release DOORBELL: the topic is dead
     readers.doorbell.fetch_or(layout::kTopicDeleted, std::memory_order_release);
     partition_log::Doorbell<HostMemory> bell(readers);
-    if (bell.take_sleepers()) platform::futex_wake_all(*bell.futex_word());
+    if (bell.take_sleepers())
+        platform::futex_wake_all(*bell.futex_word());
 }
 
 // A killed deleter may not have got as far. Damage is no reason to keep a dead topic.
@@ -45,7 +46,8 @@ void tell_handles_of(const std::filesystem::path& topic) noexcept {
         check_stamp(file, path, layout::FileKind::readers);
         const std::uint64_t blocks = (file.size() - layout::kReadersAt) / layout::kReaderBlockBytes;
         auto* const first = reinterpret_cast<layout::ReaderBlock<HostMemory>*>(file.data() + layout::kReadersAt);
-        for (std::uint64_t i = 0; i < blocks; ++i) tell_handles(first[i]);
+        for (std::uint64_t i = 0; i < blocks; ++i)
+            tell_handles(first[i]);
     } catch (const std::exception&) {
     }
 }
@@ -53,7 +55,8 @@ void tell_handles_of(const std::filesystem::path& topic) noexcept {
 bool lock_within(FileLock& lock, std::chrono::milliseconds patience) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (!lock.try_lock(kMoverLockAt)) {
-        if (std::chrono::steady_clock::now() >= deadline) return false;
+        if (std::chrono::steady_clock::now() >= deadline)
+            return false;
         std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
     return true;
@@ -74,10 +77,14 @@ bool is_dead(const std::filesystem::path& topic) {
 
 NameState state_of_name(const std::filesystem::path& topic) {
     const PathKind kind = platform::kind_of(topic);
-    if (kind == PathKind::absent) return NameState::free;
-    if (kind != PathKind::directory) return NameState::foreign;
-    if (is_dead(topic)) return NameState::dead;
-    if (platform::kind_of(meta_path(topic)) == PathKind::file) return NameState::live;
+    if (kind == PathKind::absent)
+        return NameState::free;
+    if (kind != PathKind::directory)
+        return NameState::foreign;
+    if (is_dead(topic))
+        return NameState::dead;
+    if (platform::kind_of(meta_path(topic)) == PathKind::file)
+        return NameState::live;
     // No topic.meta: moved away between the two looks, or nothing of ours.
     return platform::kind_of(topic) == PathKind::absent ? NameState::free : NameState::foreign;
 }
@@ -85,9 +92,11 @@ NameState state_of_name(const std::filesystem::path& topic) {
 bool mark_dead(const TopicFiles& topic, std::uint64_t deleter) {
     const std::filesystem::path path = meta_path(topic.directory());
     const Mapping meta(path, Access::read_write, layout::kTopicFileBytes);
-    if (check_stamp(meta, path, layout::FileKind::topic) != topic.id()) return false;  // a new topic has the name
+    if (check_stamp(meta, path, layout::FileKind::topic) != topic.id())
+        return false;  // a new topic has the name
     std::uint64_t live = 0;
-    // release TOPIC_STATE: nothing but the death itself; lost: deleted by somebody else; a state leaves 0 once, so no ABA
+    // release TOPIC_STATE: nothing but the death itself; lost: deleted by somebody else; a state leaves 0 once, so no
+    // ABA
     if (!topic_meta(meta).state.compare_exchange_strong(live, deleter, std::memory_order_acq_rel,
                                                         std::memory_order_acquire)) {
         return false;
@@ -103,10 +112,13 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
           std::chrono::milliseconds patience) {
     const std::filesystem::path topic = topics_path(broker) / name;
     FileLock mover(topics_lock_path(broker));
-    if (!lock_within(mover, patience)) return state_of_name(topic) != NameState::dead;
-    if (state_of_name(topic) != NameState::dead) return true;
+    if (!lock_within(mover, patience))
+        return state_of_name(topic) != NameState::dead;
+    if (state_of_name(topic) != NameState::dead)
+        return true;
     tell_handles_of(topic);
-    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists) return false;
+    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
+        return false;
     mover.unlock(kMoverLockAt);
     platform::remove_directory(grave);
     platform::sync_path(topics_path(broker));

@@ -21,14 +21,13 @@ enum class NameState : std::uint8_t {
 /// Looks at a topic's directory without opening the topic. Throws Error: permission_denied, io.
 [[nodiscard]] NameState state_of_name(const std::filesystem::path& topic);
 
-/// Marks a topic dead; from then on its name cannot be opened and every open handle finds out. False: somebody else did.
-/// Throws Error: permission_denied, not_found. `deleter`: the caller's client word.
+/// Marks a topic dead; from then on its name cannot be opened and every open handle finds out. False: somebody else
+/// did. Throws Error: permission_denied, not_found. `deleter`: the caller's client word.
 bool mark_dead(const TopicFiles& topic, std::uint64_t deleter);
 
-/// Moves a dead topic out of the way, to `grave` (a new name in the broker's trash), and removes it there. Anybody may, for any
-/// dead topic. Waits up to `patience` for another process that is doing the same; false if it did not finish. True: the name
-/// is free, or holds another topic.
-/// Throws Error: permission_denied, io.
+/// Moves a dead topic out of the way, to `grave` (a new name in the broker's trash), and removes it there. Anybody may,
+/// for any dead topic. Waits up to `patience` for another process that is doing the same; false if it did not finish.
+/// True: the name is free, or holds another topic. Throws Error: permission_denied, io.
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
           std::chrono::milliseconds patience);
 

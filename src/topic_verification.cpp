@@ -22,7 +22,8 @@ void verify_partition_file(const TopicFiles& topic, std::uint32_t partition, Ver
         ++report.partitions;
         verify_partition(topic, partition, file, report);
     } catch (const Error& error) {
-        if (!is_gone(error)) add_damage(report, error);
+        if (!is_gone(error))
+            add_damage(report, error);
     }
 }
 
@@ -43,8 +44,10 @@ VerifyReport verify_topics(const Broker::Impl& broker, std::string_view topic) {
             verify_topic(*broker.open_topic(name), report);
         } catch (const Error& error) {
             const bool unknown = is_gone(error) || error.code() == ErrorCode::invalid_argument;
-            if (unknown && !topic.empty()) throw;
-            if (!unknown) add_damage(report, error);  // else deleted since it was listed
+            if (unknown && !topic.empty())
+                throw;
+            if (!unknown)
+                add_damage(report, error);  // else deleted since it was listed
         }
     }
     return report;

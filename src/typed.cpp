@@ -10,9 +10,11 @@ namespace ringmain {
 
 void check_value_type(const Broker& broker, std::string_view topic, const ValueType& wanted) {
     const ValueType& found = broker.impl()->open_topic(topic)->options().value_type;
-    if (found == wanted) return;
-    throw Error(ErrorCode::mismatch, std::string(topic),
-                "topic '" + std::string(topic) + "' carries " + describe_type(found) + ", not " + describe_type(wanted));
+    if (found == wanted)
+        return;
+    throw Error(
+        ErrorCode::mismatch, std::string(topic),
+        "topic '" + std::string(topic) + "' carries " + describe_type(found) + ", not " + describe_type(wanted));
 }
 
 }  // namespace ringmain

@@ -32,21 +32,23 @@ ClientEntry& ClientTable::entry(std::uint32_t slot) const noexcept {
 }
 
 ClientId ClientTable::attach() {
-    if (attached_) return id_;
+    if (attached_)
+        return id_;
     FileLock lock(path_);  // throws permission_denied where the table is read-only
     if (access_ != Access::read_write) {
         throw Error(ErrorCode::permission_denied, path_.string(), "'" + path_.string() + "' is mapped read-only");
     }
     for (std::uint32_t slot = 0; slot < layout::kClientsMax; ++slot) {
-        if (!lock.try_lock(layout::kClientLockAt + slot)) continue;
+        if (!lock.try_lock(layout::kClientLockAt + slot))
+            continue;
         own_lock_ = std::move(lock);
         id_ = take(slot);
         attached_ = true;
         return id_;
     }
-    throw Error(ErrorCode::limit, path_.string(),
-                "the client table '" + path_.string() + "' is full: " + std::to_string(layout::kClientsMax) +
-                    " live clients");
+    throw Error(
+        ErrorCode::limit, path_.string(),
+        "the client table '" + path_.string() + "' is full: " + std::to_string(layout::kClientsMax) + " live clients");
 }
 
 // Requires the slot's lock.
@@ -61,19 +63,23 @@ ClientId ClientTable::take(std::uint32_t slot) noexcept {
 
     // relaxed load: only holders of the lock write it, and the kernel orders them
     std::uint64_t incarnation = mine.incarnation.load(std::memory_order_relaxed) + 1;
-    if (static_cast<std::uint32_t>(incarnation) == 0) ++incarnation;  // 0 is nobody
+    if (static_cast<std::uint32_t>(incarnation) == 0)
+        ++incarnation;  // 0 is nobody
     // release CLIENT: before any other file names the new client
     mine.incarnation.store(incarnation, std::memory_order_release);
     return {slot, static_cast<std::uint32_t>(incarnation)};
 }
 
 bool ClientTable::proven_dead(ClientId id) const noexcept {
-    if (id.slot >= layout::kClientsMax || id.incarnation == 0) return false;
+    if (id.slot >= layout::kClientsMax || id.incarnation == 0)
+        return false;
     // acquire CLIENT: at least as new as the word that named the client
     const auto current = static_cast<std::uint32_t>(entry(id.slot).incarnation.load(std::memory_order_acquire));
     const std::int32_t lives = lives_since(id, current);
-    if (lives != 0) return lives > 0;
-    // The holder took the lock before it raised the incarnation and keeps it while it lives: if the lock is free, it ended.
+    if (lives != 0)
+        return lives > 0;
+    // The holder took the lock before it raised the incarnation and keeps it while it lives: if the lock is free, it
+    // ended.
     return !probe_.held_by_other(layout::kClientLockAt + id.slot);
 }
 
@@ -83,10 +89,13 @@ bool ClientTable::proven_dead_word(std::uint64_t word) const noexcept {
 
 ClientDescription ClientTable::describe(ClientId id) const noexcept {
     ClientDescription client{id.slot, id.incarnation, 0, false};
-    if (id.slot >= layout::kClientsMax) return client;
+    if (id.slot >= layout::kClientsMax)
+        return client;
     const ClientEntry& seen = entry(id.slot);
-    const auto current = static_cast<std::uint32_t>(seen.incarnation.load(std::memory_order_acquire));  // acquire CLIENT
-    if (current != id.incarnation || id.incarnation == 0) return client;
+    const auto current =
+        static_cast<std::uint32_t>(seen.incarnation.load(std::memory_order_acquire));  // acquire CLIENT
+    if (current != id.incarnation || id.incarnation == 0)
+        return client;
     client.pid = static_cast<std::int32_t>(seen.pid.load(std::memory_order_relaxed));  // relaxed: for show
     client.alive = !proven_dead(id);
     return client;

@@ -26,7 +26,8 @@ public:
 
     /// True only if the kernel proves that this client is gone. Never by time, never by pid.
     [[nodiscard]] bool proven_dead(layout::ClientId id) const noexcept;
-    /// The same for the word by which other files name a client; a word that names no possible client is not proven dead.
+    /// The same for the word by which other files name a client; a word that names no possible client is not proven
+    /// dead.
     [[nodiscard]] bool proven_dead_word(std::uint64_t word) const noexcept;
 
     [[nodiscard]] ClientDescription describe(layout::ClientId id) const noexcept;

@@ -154,11 +154,13 @@ class Hash {
 public:
     constexpr void add(std::uint8_t byte) noexcept { value_ = (value_ ^ byte) * 0x100000001b3; }
     constexpr void add(std::string_view text) noexcept {
-        for (const char c : text) add(static_cast<std::uint8_t>(c));
+        for (const char c : text)
+            add(static_cast<std::uint8_t>(c));
         add(std::uint8_t{0});
     }
     constexpr void add(std::uint64_t number) noexcept {
-        for (int shift = 0; shift < 64; shift += 8) add(static_cast<std::uint8_t>(number >> shift));
+        for (int shift = 0; shift < 64; shift += 8)
+            add(static_cast<std::uint8_t>(number >> shift));
     }
     [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 

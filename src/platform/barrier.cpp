@@ -15,8 +15,8 @@ bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command
 
 }  // namespace
 
-// No memory of having registered is kept: the kernel remembers and answers a second call at once, and a memory of our own
-// would be wrong in a fork()ed child.
+// No memory of having registered is kept: the kernel remembers and answers a second call at once, and a memory of our
+// own would be wrong in a fork()ed child.
 bool register_for_barriers() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED); }
 
 bool barrier_everywhere() noexcept {

@@ -11,7 +11,8 @@
 namespace ringmain::platform {
 
 void Descriptor::reset() noexcept {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0)
+        ::close(fd_);
     fd_ = -1;
 }
 
@@ -20,7 +21,8 @@ Descriptor open_file(const std::filesystem::path& path, int flags) {
     do {
         fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     } while (fd < 0 && errno == EINTR);
-    if (fd < 0) throw system_failure("open", path, errno);
+    if (fd < 0)
+        throw system_failure("open", path, errno);
     return Descriptor(fd);
 }
 

@@ -11,9 +11,9 @@
 
 namespace ringmain::platform {
 
-// An open file description lives as long as any process has a descriptor of it, so that a child that merely inherited one
-// would keep its parent's locks after the parent's death. All descriptors therefore stand in a list, and the first thing a
-// fork()ed child does is to close them.
+// An open file description lives as long as any process has a descriptor of it, so that a child that merely inherited
+// one would keep its parent's locks after the parent's death. All descriptors therefore stand in a list, and the first
+// thing a fork()ed child does is to close them.
 struct FileLock::OpenFile {
     int fd;
     OpenFile* next = nullptr;
@@ -27,7 +27,7 @@ struct FileLock::OpenFile {
     private:
         static void before_fork() noexcept;  // nobody changes the list while the process is copied
         static void in_parent() noexcept;
-        static void in_child() noexcept;     // async-signal-safe: close() and plain stores only
+        static void in_child() noexcept;  // async-signal-safe: close() and plain stores only
         pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
         OpenFile* first_ = nullptr;
         bool watches_forks_ = false;
@@ -39,7 +39,8 @@ struct FileLock::OpenFile {
     OpenFile& operator=(const OpenFile&) = delete;
     ~OpenFile() {
         list.remove(*this);
-        if (fd >= 0) ::close(fd);
+        if (fd >= 0)
+            ::close(fd);
     }
 };
 
@@ -47,9 +48,11 @@ constinit FileLock::OpenFile::List FileLock::OpenFile::list;
 
 void FileLock::OpenFile::List::add(OpenFile& file) noexcept {
     ::pthread_mutex_lock(&mutex_);
-    if (!watches_forks_) watches_forks_ = ::pthread_atfork(before_fork, in_parent, in_child) == 0;
+    if (!watches_forks_)
+        watches_forks_ = ::pthread_atfork(before_fork, in_parent, in_child) == 0;
     file.next = first_;
-    if (first_ != nullptr) first_->previous = &file;
+    if (first_ != nullptr)
+        first_->previous = &file;
     first_ = &file;
     ::pthread_mutex_unlock(&mutex_);
 }
@@ -57,7 +60,8 @@ void FileLock::OpenFile::List::add(OpenFile& file) noexcept {
 void FileLock::OpenFile::List::remove(OpenFile& file) noexcept {
     ::pthread_mutex_lock(&mutex_);
     (file.previous != nullptr ? file.previous->next : first_) = file.next;
-    if (file.next != nullptr) file.next->previous = file.previous;
+    if (file.next != nullptr)
+        file.next->previous = file.previous;
     ::pthread_mutex_unlock(&mutex_);
 }
 
@@ -65,7 +69,8 @@ void FileLock::OpenFile::List::before_fork() noexcept { ::pthread_mutex_lock(&li
 void FileLock::OpenFile::List::in_parent() noexcept { ::pthread_mutex_unlock(&list.mutex_); }
 void FileLock::OpenFile::List::in_child() noexcept {
     for (OpenFile* file = list.first_; file != nullptr; file = file->next) {
-        if (file->fd >= 0) ::close(file->fd);
+        if (file->fd >= 0)
+            ::close(file->fd);
         file->fd = -1;  // the number may soon be another file's
     }
     ::pthread_mutex_unlock(&list.mutex_);
@@ -102,12 +107,14 @@ bool FileLock::try_lock(std::uint64_t at) noexcept {
 
 void FileLock::unlock(std::uint64_t at) noexcept {
     struct flock lock = one_byte(F_UNLCK, at);
-    if (file_) ::fcntl(file_->fd, F_OFD_SETLK, &lock);
+    if (file_)
+        ::fcntl(file_->fd, F_OFD_SETLK, &lock);
 }
 
 bool FileLock::held_by_other(std::uint64_t at) const noexcept {
     struct flock lock = one_byte(F_WRLCK, at);
-    if (!file_ || ::fcntl(file_->fd, F_OFD_GETLK, &lock) != 0) return true;
+    if (!file_ || ::fcntl(file_->fd, F_OFD_GETLK, &lock) != 0)
+        return true;
     return lock.l_type != F_UNLCK;
 }
 

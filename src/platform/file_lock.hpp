@@ -11,8 +11,8 @@
 namespace ringmain::platform {
 
 /// Open-file-description write locks on single bytes of one file; move-only. Closed in fork()ed children
-/// (pthread_atfork), so that a child does not keep its parent alive: there nothing can be locked and everything counts as
-/// held.
+/// (pthread_atfork), so that a child does not keep its parent alive: there nothing can be locked and everything counts
+/// as held.
 class FileLock {
 public:
     FileLock() noexcept;

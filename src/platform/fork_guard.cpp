@@ -24,7 +24,8 @@ Word* make_word() noexcept {
     const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     void* page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) {
-        if (::madvise(page, bytes, MADV_WIPEONFORK) == 0) return new (page) Word(0);
+        if (::madvise(page, bytes, MADV_WIPEONFORK) == 0)
+            return new (page) Word(0);
         ::munmap(page, bytes);
     }
     ::pthread_atfork(nullptr, nullptr, wipe_plain_word);
@@ -43,7 +44,8 @@ Word& process_word() noexcept {
 std::uint64_t value_of(Word& word) noexcept {
     // relaxed throughout: only the value of this one word matters
     std::uint64_t value = word.load(std::memory_order_relaxed);
-    if (value != 0) return value;
+    if (value != 0)
+        return value;
     const std::uint64_t fresh = random_word() | 1;
     // lost: another thread was first, and `value` is what it chose; the word leaves 0 once per process, so no ABA
     return word.compare_exchange_strong(value, fresh, std::memory_order_relaxed) ? fresh : value;

@@ -58,21 +58,26 @@ bool wait_for_many(std::span<const FutexWait> words, std::int64_t timeout_ns) no
     }
     const timespec deadline = timespec_of(monotonic_ns() + timeout_ns);
     const auto count = static_cast<unsigned>(words.size());
-    if (::syscall(SYS_futex_waitv, entries.data(), count, 0U, &deadline, CLOCK_MONOTONIC) >= 0) return true;
+    if (::syscall(SYS_futex_waitv, entries.data(), count, 0U, &deadline, CLOCK_MONOTONIC) >= 0)
+        return true;
     return errno != ENOSYS && errno != EPERM;  // EPERM: a seccomp filter that is older than the call
 }
 
 }  // namespace
 
 void futex_wait(std::span<const FutexWait> words, std::chrono::nanoseconds timeout) noexcept {
-    if (words.empty() || timeout.count() <= 0) return;
+    if (words.empty() || timeout.count() <= 0)
+        return;
     const std::int64_t timeout_ns = std::min<std::int64_t>(timeout.count(), kLongestWait);
-    if (words.size() == 1) return wait_for_one(words.front(), timeout_ns);
+    if (words.size() == 1)
+        return wait_for_one(words.front(), timeout_ns);
 
     // relaxed: a hint; whoever reads it late makes one failing call more
     if (g_waitv_works.load(std::memory_order_relaxed)) {
         const bool all = words.size() <= kFutexWaitMax;
-        if (wait_for_many(all ? words : words.first(kFutexWaitMax), all ? timeout_ns : std::min(timeout_ns, kPartialWait))) return;
+        if (wait_for_many(all ? words : words.first(kFutexWaitMax),
+                          all ? timeout_ns : std::min(timeout_ns, kPartialWait)))
+            return;
         g_waitv_works.store(false, std::memory_order_relaxed);
     }
     wait_for_one(words.front(), std::min(timeout_ns, kPartialWait));

@@ -20,8 +20,8 @@ namespace {
 
 namespace bip = boost::interprocess;
 
-// Boost's MemoryMappable over a descriptor of our own: its file_mapping opens without O_CLOEXEC, and a FIFO in the place
-// of the file would hang it.
+// Boost's MemoryMappable over a descriptor of our own: its file_mapping opens without O_CLOEXEC, and a FIFO in the
+// place of the file would hang it.
 class MappableFile {
 public:
     MappableFile(int fd, bip::mode_t mode) noexcept : fd_(fd), mode_(mode) {}
@@ -37,7 +37,8 @@ private:
 
 struct stat status_of(const Descriptor& file, const std::filesystem::path& path) {
     struct stat status {};
-    if (::fstat(file.get(), &status) != 0) throw system_failure("look at", path, errno);
+    if (::fstat(file.get(), &status) != 0)
+        throw system_failure("look at", path, errno);
     return status;
 }
 

@@ -18,18 +18,22 @@ namespace {
 std::uint64_t start_ticks() noexcept {
     std::array<char, 1024> buffer{};
     const int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
+    if (fd < 0)
+        return 0;
     const ssize_t bytes = ::read(fd, buffer.data(), buffer.size());
     ::close(fd);
-    if (bytes <= 0) return 0;
+    if (bytes <= 0)
+        return 0;
 
     std::string_view text(buffer.data(), static_cast<std::size_t>(bytes));
     const std::size_t name_end = text.rfind(')');
-    if (name_end == std::string_view::npos) return 0;
+    if (name_end == std::string_view::npos)
+        return 0;
     text.remove_prefix(name_end + 1);
     for (int field = 2; field < 22; ++field) {
         const std::size_t space = text.find(' ');
-        if (space == std::string_view::npos) return 0;
+        if (space == std::string_view::npos)
+            return 0;
         text.remove_prefix(space + 1);
     }
     std::uint64_t ticks = 0;

@@ -29,7 +29,8 @@ std::uint64_t mixed_word() noexcept {
 std::uint64_t random_word() noexcept {
     std::uint64_t word = 0;
     // Up to 256 bytes are delivered whole or not at all.
-    if (::getrandom(&word, sizeof word, 0) == static_cast<ssize_t>(sizeof word)) return word;
+    if (::getrandom(&word, sizeof word, 0) == static_cast<ssize_t>(sizeof word))
+        return word;
     return mixed_word();
 }
 

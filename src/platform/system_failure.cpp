@@ -16,16 +16,22 @@ namespace {
 ErrorCode code_of(int error) noexcept {
     switch (error) {
         case ENOENT:
-        case ENOTDIR: return ErrorCode::not_found;
+        case ENOTDIR:
+            return ErrorCode::not_found;
         case EACCES:
         case EPERM:
-        case EROFS: return ErrorCode::permission_denied;
+        case EROFS:
+            return ErrorCode::permission_denied;
         case ENOSPC:
-        case EDQUOT: return ErrorCode::no_space;
+        case EDQUOT:
+            return ErrorCode::no_space;
         case EMFILE:
-        case ENFILE: return ErrorCode::limit;
-        case EEXIST: return ErrorCode::already_exists;
-        default: return ErrorCode::io;
+        case ENFILE:
+            return ErrorCode::limit;
+        case EEXIST:
+            return ErrorCode::already_exists;
+        default:
+            return ErrorCode::io;
     }
 }
 
@@ -34,7 +40,8 @@ std::string owner_and_mode(std::filesystem::path path) {
     struct stat status {};
     while (::stat(path.c_str(), &status) != 0) {
         const std::filesystem::path above = path.parent_path();
-        if (above.empty() || above == path) return {};
+        if (above.empty() || above == path)
+            return {};
         path = above;
     }
     std::array<char, 16> mode{};
@@ -50,7 +57,8 @@ Error system_failure(std::string_view action, const std::filesystem::path& path,
     const ErrorCode code = code_of(error);
     std::string message = "cannot " + std::string(action) + " '" + path.string() + "'";
     if (code == ErrorCode::permission_denied) {
-        if (const std::string refused = owner_and_mode(path); !refused.empty()) message += " (" + refused + ")";
+        if (const std::string refused = owner_and_mode(path); !refused.empty())
+            message += " (" + refused + ")";
     }
     return Error(code, path.string(), message, error);
 }

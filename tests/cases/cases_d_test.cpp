@@ -32,7 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 
 bool can_mount() {
-    Child child([] { return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : 1; });
+    Child child([] {
+        return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : 1;
+    });
     return child.wait() == 0;
 }
 
@@ -41,9 +43,11 @@ std::string on_small_tmpfs(const fs::path& directory, const char* size, const st
     int answer[2];
     REQUIRE(::pipe(answer) == 0);
     Child child([&] {
-        if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 1;
+        if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            return 1;
         const std::string options = std::string("mode=0755,size=") + size;
-        if (::mount("tmpfs", directory.c_str(), "tmpfs", 0, options.c_str()) != 0) return 2;
+        if (::mount("tmpfs", directory.c_str(), "tmpfs", 0, options.c_str()) != 0)
+            return 2;
         const std::string text = body();
         return ::write(answer[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 3;
     });
@@ -81,9 +85,11 @@ std::string create_on_full_tmpfs(const fs::path& directory, std::uint64_t payloa
 }  // namespace
 
 TEST_CASE("D01 A topic that does not fit a container's 64 MiB is refused with both sizes, and nothing is left") {
-    if (!can_mount()) SKIP("needs the right to mount");
+    if (!can_mount())
+        SKIP("needs the right to mount");
     const ScratchDirectory scratch;
-    const std::string answer = on_small_tmpfs(scratch.path(), "64m", [&] { return create_on_full_tmpfs(scratch.path(), 1 << 27); });
+    const std::string answer =
+        on_small_tmpfs(scratch.path(), "64m", [&] { return create_on_full_tmpfs(scratch.path(), 1 << 27); });
     CHECK_THAT(answer, test::contains("no_space: no space for topic 'big'"));
     CHECK_THAT(answer, test::contains(scratch.broker().string()));
     CHECK_THAT(answer, test::contains("bytes needed"));
@@ -92,7 +98,8 @@ TEST_CASE("D01 A topic that does not fit a container's 64 MiB is refused with bo
 }
 
 TEST_CASE("D01 A default topic fits a container's 64 MiB with room for two more") {
-    if (!can_mount()) SKIP("needs the right to mount");
+    if (!can_mount())
+        SKIP("needs the right to mount");
     const ScratchDirectory scratch;
     const std::string answer = on_small_tmpfs(scratch.path(), "64m", [&] {
         Broker broker(scratch.broker(), Broker::Mode::open_or_create);
@@ -104,7 +111,8 @@ TEST_CASE("D01 A default topic fits a container's 64 MiB with room for two more"
 }
 
 TEST_CASE("D02 Even the broker's own files are refused cleanly by a tmpfs of one page") {
-    if (!can_mount()) SKIP("needs the right to mount");
+    if (!can_mount())
+        SKIP("needs the right to mount");
     const ScratchDirectory scratch;
     const std::string answer = on_small_tmpfs(scratch.path(), "4k", [&] {
         const auto open = [&] { return Broker(scratch.path() / "broker", Broker::Mode::open_or_create); };
@@ -115,10 +123,11 @@ TEST_CASE("D02 Even the broker's own files are refused cleanly by a tmpfs of one
 }
 
 TEST_CASE("D02 Space that goes away during a creation is an error, not a signal, and all of it comes back") {
-    if (!can_mount()) SKIP("needs the right to mount");
+    if (!can_mount())
+        SKIP("needs the right to mount");
     const ScratchDirectory scratch;
-    // Another process takes and gives back most of the space all the time, so that the look at the free bytes before the
-    // creation is often wrong.
+    // Another process takes and gives back most of the space all the time, so that the look at the free bytes before
+    // the creation is often wrong.
     const std::string answer = on_small_tmpfs(scratch.path(), "16m", [&] {
         Broker broker(scratch.broker(), Broker::Mode::open_or_create);
         const std::uint64_t before = platform::free_bytes(scratch.path()).value_or(0);
@@ -138,8 +147,10 @@ TEST_CASE("D02 Space that goes away during a creation is an error, not a signal,
         options.partitions = 2;
         for (int i = 0; i < 60; ++i) {
             const test::Thrown thrown = thrown_by([&] { return broker.create_topic("t", options); });
-            if (!thrown.code) broker.delete_topic("t");
-            if (thrown.code && thrown.code != ErrorCode::no_space) return "unexpected: " + thrown.text;
+            if (!thrown.code)
+                broker.delete_topic("t");
+            if (thrown.code && thrown.code != ErrorCode::no_space)
+                return "unexpected: " + thrown.text;
         }
         filler.kill();
         ::unlink((scratch.path() / "filler").c_str());
@@ -150,7 +161,8 @@ TEST_CASE("D02 Space that goes away during a creation is an error, not a signal,
 }
 
 TEST_CASE("D02 Every file is allocated before it is mapped") {
-    if (!test::can_trace()) SKIP("needs the right to trace");
+    if (!test::can_trace())
+        SKIP("needs the right to trace");
     const ScratchDirectory scratch;
     const std::vector<std::uint64_t> calls = test::system_calls_of([&] {
         TopicOptions options;
@@ -175,7 +187,8 @@ TEST_CASE("D08 Sizes that wrap or make no sense are refused with a clear text, a
     const ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-    for (const std::uint64_t size : {kMax, std::uint64_t{1} << 63, kMax - 4095, (std::uint64_t{1} << 63) + 1, std::uint64_t{1}}) {
+    for (const std::uint64_t size :
+         {kMax, std::uint64_t{1} << 63, kMax - 4095, (std::uint64_t{1} << 63) + 1, std::uint64_t{1}}) {
         TopicOptions records;
         records.records = size;
         TopicOptions payload;

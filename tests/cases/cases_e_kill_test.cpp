@@ -1,4 +1,5 @@
-// SIGKILL before and after every system call of making a broker, creating and deleting a topic: nothing needs a manual rm.
+// SIGKILL before and after every system call of making a broker, creating and deleting a topic: nothing needs a manual
+// rm.
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -37,13 +38,15 @@ TopicOptions small() {
 std::string leftovers(const fs::path& broker) {
     std::string found;
     for (const auto& directory : {staging_path(broker), trash_path(broker)}) {
-        for (const std::string& name : platform::names_in(directory)) found += directory.filename().string() + "/" + name + " ";
+        for (const std::string& name : platform::names_in(directory))
+            found += directory.filename().string() + "/" + name + " ";
     }
     const Names own = {"clients", "keeper.lock", "staging", "topics", "topics.lock", "trash"};
     Names names = platform::names_in(broker);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
-        if (std::find(own.begin(), own.end(), name) == own.end()) found += name + " ";
+        if (std::find(own.begin(), own.end(), name) == own.end())
+            found += name + " ";
     }
     return names.size() < own.size() ? found + "(incomplete)" : found;
 }
@@ -68,7 +71,8 @@ void check_no_slot_lost(const fs::path& broker, const layout::ClientId& observer
 }  // namespace
 
 TEST_CASE("E01 A creation killed anywhere leaves no topic or a whole one, and the name is free") {
-    if (!test::can_trace()) SKIP("needs the right to trace");
+    if (!test::can_trace())
+        SKIP("needs the right to trace");
     const ScratchDirectory scratch;
     Broker observer(scratch.broker(), Broker::Mode::open_or_create);
     const layout::ClientId me = observer.impl()->client();
@@ -93,7 +97,8 @@ TEST_CASE("E01 A creation killed anywhere leaves no topic or a whole one, and th
 }
 
 TEST_CASE("E01 A deletion killed anywhere leaves the topic whole or gone, and the name usable") {
-    if (!test::can_trace()) SKIP("needs the right to trace");
+    if (!test::can_trace())
+        SKIP("needs the right to trace");
     const ScratchDirectory scratch;
     Broker observer(scratch.broker(), Broker::Mode::open_or_create);
     (void)observer.impl()->client();
@@ -118,7 +123,8 @@ TEST_CASE("E01 A deletion killed anywhere leaves the topic whole or gone, and th
 }
 
 TEST_CASE("E01 A creation that meets a dead topic and is killed anywhere leaves the name usable") {
-    if (!test::can_trace()) SKIP("needs the right to trace");
+    if (!test::can_trace())
+        SKIP("needs the right to trace");
     const ScratchDirectory scratch;
     Broker observer(scratch.broker(), Broker::Mode::open_or_create);
     (void)observer.impl()->client();
@@ -138,7 +144,8 @@ TEST_CASE("E01 A creation that meets a dead topic and is killed anywhere leaves 
 }
 
 TEST_CASE("E02 Making a broker killed anywhere leaves something that the next making completes") {
-    if (!test::can_trace()) SKIP("needs the right to trace");
+    if (!test::can_trace())
+        SKIP("needs the right to trace");
     const ScratchDirectory scratch;
     const auto make = [&] { Broker(scratch.broker(), Broker::Mode::open_or_create); };
     const auto check = [&] {

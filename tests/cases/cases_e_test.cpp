@@ -63,7 +63,8 @@ std::vector<std::string> read_all(const Broker& broker, const char* topic) {
     consumer.assign(topic);
     std::vector<std::string> values;
     const PollResult result = consumer.poll(1000);
-    for (const ConsumerRecord& record : result.records) values.emplace_back(as_text(*record.value));
+    for (const ConsumerRecord& record : result.records)
+        values.emplace_back(as_text(*record.value));
     return values;
 }
 
@@ -88,12 +89,14 @@ TEST_CASE("E02 A broker whose users were all killed opens at once with all topic
     Child user([&] {
         Broker broker(t.scratch.broker());
         platform::FileLock keeper(keeper_lock_path(t.scratch.broker()));
-        if (!keeper.try_lock(0)) return 1;
+        if (!keeper.try_lock(0))
+            return 1;
         broker.create_topic("a", small());
         broker.create_topic("b", small());
         Producer producer(broker, "a");
         for (const char* const value : {"one", "two", "three"}) {
-            if (!publish(producer, value)) return 2;
+            if (!publish(producer, value))
+                return 2;
         }
         (void)!::write(ready[1], "x", 1);
         ::pause();
@@ -126,10 +129,13 @@ TEST_CASE("E08 Opening beside a loop of create and delete succeeds, finds nothin
                     ProducerRecord record;
                     record.value = as_bytes("value");
                     const Status status = producer.publish(record).status;
-                    if (status != Status::ok && status != Status::topic_deleted) return 10 + static_cast<int>(status);
+                    if (status != Status::ok && status != Status::topic_deleted)
+                        return 10 + static_cast<int>(status);
                 } catch (const Error& error) {
-                    if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_ready) continue;
-                    if (error.code() == ErrorCode::topic_deleted) continue;
+                    if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::not_ready)
+                        continue;
+                    if (error.code() == ErrorCode::topic_deleted)
+                        continue;
                     return 40 + static_cast<int>(error.code());
                 }
             }
@@ -146,7 +152,8 @@ TEST_CASE("E08 Opening beside a loop of create and delete succeeds, finds nothin
         return 0;
     });
     CHECK(maker.wait() == 0);
-    for (Child& opener : openers) CHECK(opener.wait() == 0);
+    for (Child& opener : openers)
+        CHECK(opener.wait() == 0);
     CHECK(t.broker.list_topics().empty());
 }
 
@@ -157,7 +164,8 @@ TEST_CASE("E10 Ensuring a topic succeeds while other creators and deleters are k
         users.emplace_back([&] {
             Broker broker(t.scratch.broker());
             const auto end = std::chrono::steady_clock::now() + 3s;
-            while (std::chrono::steady_clock::now() < end) broker.ensure_topic("t", small());
+            while (std::chrono::steady_clock::now() < end)
+                broker.ensure_topic("t", small());
             return 0;
         });
     }
@@ -173,7 +181,8 @@ TEST_CASE("E10 Ensuring a topic succeeds while other creators and deleters are k
         std::this_thread::sleep_for(std::chrono::microseconds(500 + killed * 377 % 20'000));
         victim.kill();
     }
-    for (Child& user : users) CHECK(user.wait() == 0);
+    for (Child& user : users)
+        CHECK(user.wait() == 0);
     t.broker.ensure_topic("t", small());
     t.broker.impl()->sweep_leftovers();
     CHECK(t.broker.verify().damage.empty());
@@ -182,20 +191,34 @@ TEST_CASE("E10 Ensuring a topic succeeds while other creators and deleters are k
 }
 
 TEST_CASE("E12 A client that leaves removes, renames and creates nothing") {
-    if (!test::can_trace()) SKIP("needs the right to trace");
+    if (!test::can_trace())
+        SKIP("needs the right to trace");
     TestBroker t;
     t.broker.create_topic("t", small());
     const auto before = inventory(t.scratch.broker());
     const std::vector<std::uint64_t> calls = test::system_calls_of([&] {
         Broker broker(t.scratch.broker());
         Producer producer(broker, "t");
-        if (!publish(producer, "value")) throw std::runtime_error("publish failed");
-        if (read_all(broker, "t").empty()) throw std::runtime_error("nothing read");
+        if (!publish(producer, "value"))
+            throw std::runtime_error("publish failed");
+        if (read_all(broker, "t").empty())
+            throw std::runtime_error("nothing read");
     });
     for (const std::uint64_t forbidden : std::initializer_list<std::uint64_t>{
-             SYS_unlinkat, SYS_renameat2, SYS_mkdirat, SYS_linkat, SYS_ftruncate, SYS_fallocate, SYS_fchmod,
+             SYS_unlinkat,
+             SYS_renameat2,
+             SYS_mkdirat,
+             SYS_linkat,
+             SYS_ftruncate,
+             SYS_fallocate,
+             SYS_fchmod,
 #ifdef SYS_unlink
-             SYS_unlink, SYS_rmdir, SYS_rename, SYS_mkdir, SYS_link, SYS_creat,
+             SYS_unlink,
+             SYS_rmdir,
+             SYS_rename,
+             SYS_mkdir,
+             SYS_link,
+             SYS_creat,
 #endif
          }) {
         CHECK(std::count(calls.begin(), calls.end(), forbidden) == 0);
@@ -211,7 +234,8 @@ TEST_CASE("E12 After a hundred clients the files are the same inodes") {
         Child client([&] {
             Broker broker(t.scratch.broker());
             Producer producer(broker, "t");
-            if (!publish(producer, "value")) return 1;
+            if (!publish(producer, "value"))
+                return 1;
             return read_all(broker, "t").empty() ? 2 : 0;
         });
         REQUIRE(client.wait() == 0);
@@ -234,7 +258,8 @@ TEST_CASE("E14 Killed clients leak neither files nor bytes nor slots") {
             consumer.assign("t");
             const bool published = publish(producer, "value");
             const bool lapped = !consumer.poll(10).gaps.empty();  // once the ring has gone round
-            const bool good = published && (lapped ? !consumer.poll(10).records.empty() : consumer.position("t", 0) > 0);
+            const bool good =
+                published && (lapped ? !consumer.poll(10).records.empty() : consumer.position("t", 0) > 0);
             (void)!::write(ready[1], good ? "g" : "b", 1);
             ::pause();
             return 0;
@@ -263,18 +288,28 @@ TEST_CASE("E15 What a child inherits answers that it is forked, and the parent d
         Child child([&] {
             ProducerRecord record;
             record.value = as_bytes("from the child");
-            if (producer.publish(record).status != Status::forked) return 1;
-            if (consumer.poll().status != Status::forked) return 2;
-            if (thrown_by([&] { return t.broker.describe_topic("t"); }).code != ErrorCode::forked) return 3;
-            if (thrown_by([&] { return t.broker.create_topic("u", small()); }).code != ErrorCode::forked) return 4;
-            if (thrown_by([&] { t.broker.delete_topic("t"); }).code != ErrorCode::forked) return 5;
-            if (thrown_by([&] { return t.broker.list_topics(); }).code != ErrorCode::forked) return 6;
-            if (thrown_by([&] { return t.broker.verify(); }).code != ErrorCode::forked) return 7;
+            if (producer.publish(record).status != Status::forked)
+                return 1;
+            if (consumer.poll().status != Status::forked)
+                return 2;
+            if (thrown_by([&] { return t.broker.describe_topic("t"); }).code != ErrorCode::forked)
+                return 3;
+            if (thrown_by([&] { return t.broker.create_topic("u", small()); }).code != ErrorCode::forked)
+                return 4;
+            if (thrown_by([&] { t.broker.delete_topic("t"); }).code != ErrorCode::forked)
+                return 5;
+            if (thrown_by([&] { return t.broker.list_topics(); }).code != ErrorCode::forked)
+                return 6;
+            if (thrown_by([&] { return t.broker.verify(); }).code != ErrorCode::forked)
+                return 7;
             Broker own(t.scratch.broker());
             Producer own_producer(own, "t");
-            if (!publish(own_producer, "own handle")) return 8;
-            if (end == End::crashes) ::raise(SIGKILL);
-            if (end == End::exits) ::_exit(0);
+            if (!publish(own_producer, "own handle"))
+                return 8;
+            if (end == End::crashes)
+                ::raise(SIGKILL);
+            if (end == End::exits)
+                ::_exit(0);
             const Producer dropped = std::move(producer);
             const Consumer dropped_too = std::move(consumer);
             return 0;
@@ -324,7 +359,8 @@ TEST_CASE("E15 A parent that was killed is proven dead although its child lives"
 
 TEST_CASE("E17 A reader that was there before the first writer gets the first record, from every position") {
     TestBroker t;
-    for (const Position from : {Position::earliest(), Position::latest(), Position::at(0), Position::since(0), Position::last(5)}) {
+    for (const Position from :
+         {Position::earliest(), Position::latest(), Position::at(0), Position::since(0), Position::last(5)}) {
         t.broker.create_topic("t", small());
         Consumer consumer(t.broker);
         consumer.assign("t", from);

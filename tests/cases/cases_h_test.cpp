@@ -64,13 +64,15 @@ void check_vector(const Vector& vector, Bytes key) {
     INFO("key '" << vector.key << "'");
     CHECK(murmur2(key) == vector.hash);
     CHECK(static_cast<std::int32_t>(murmur2(key)) == vector.signed_hash);
-    for (std::size_t i = 0; i < kCounts.size(); ++i) CHECK(partition_for_key(key, kCounts[i]) == vector.partitions[i]);
+    for (std::size_t i = 0; i < kCounts.size(); ++i)
+        CHECK(partition_for_key(key, kCounts[i]) == vector.partitions[i]);
 }
 
 }  // namespace
 
 TEST_CASE("H01 A key goes to the partition that the Java client chooses") {
-    for (const Vector& vector : kVectors) check_vector(vector, as_bytes(vector.key));
+    for (const Vector& vector : kVectors)
+        check_vector(vector, as_bytes(vector.key));
 }
 
 TEST_CASE("H01 Keys from user reports go where Java sends them, not where the other client sent them") {
@@ -151,7 +153,8 @@ TEST_CASE("H08 A key may lie at any address") {
     for (const Vector& vector : kVectors) {
         std::vector<std::byte> buffer(vector.key.size() + 8);
         for (std::size_t shift = 0; shift < 8; ++shift) {
-            if (!vector.key.empty()) std::memcpy(buffer.data() + shift, vector.key.data(), vector.key.size());
+            if (!vector.key.empty())
+                std::memcpy(buffer.data() + shift, vector.key.data(), vector.key.size());
             check_vector(vector, Bytes(buffer.data() + shift, vector.key.size()));
         }
     }

@@ -44,7 +44,8 @@ unsigned mode_of(const fs::path& path) {
 // Exit code of `body`, run as another user.
 int as_nobody(const std::function<int()>& body) {
     Child child([&] {
-        if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0) return 98;
+        if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)
+            return 98;
         return body();
     });
     return child.wait();
@@ -58,7 +59,8 @@ bool names_owner_and_mode(const test::Thrown& thrown, const std::string& path) {
 }  // namespace
 
 TEST_CASE("K01 Another user's private topic is refused at once, with path, owner and mode; an own broker works") {
-    if (::geteuid() != 0) SKIP("needs root, to become another user");
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
     const ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
     broker.create_topic("t", small());
@@ -67,7 +69,8 @@ TEST_CASE("K01 Another user's private topic is refused at once, with path, owner
         REQUIRE(::chmod(file.c_str(), 0600) == 0);
         CHECK(as_nobody([&] {
                   Broker other(scratch.broker());
-                  return names_owner_and_mode(thrown_by([&] { return other.describe_topic("t"); }), file.string()) ? 0 : 1;
+                  return names_owner_and_mode(thrown_by([&] { return other.describe_topic("t"); }), file.string()) ? 0
+                                                                                                                   : 1;
               }) == 0);
         REQUIRE(::chmod(file.c_str(), 0644) == 0);
     }
@@ -81,7 +84,8 @@ TEST_CASE("K01 Another user's private topic is refused at once, with path, owner
 }
 
 TEST_CASE("K01 Another user may read, but neither publish, create nor delete, and is told why") {
-    if (::geteuid() != 0) SKIP("needs root, to become another user");
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
     const ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
     broker.create_topic("t", small());
@@ -93,15 +97,20 @@ TEST_CASE("K01 Another user may read, but neither publish, create nor delete, an
               Broker other(scratch.broker());
               Consumer consumer(other);
               consumer.assign("t");
-              if (consumer.poll().records.size() != 1) return 1;
-              if (!other.verify().damage.empty()) return 2;
-              if (thrown_by([&] { return other.create_topic("u", small()); }).code != ErrorCode::permission_denied) return 3;
-              if (thrown_by([&] { other.delete_topic("t"); }).code != ErrorCode::permission_denied) return 4;
+              if (consumer.poll().records.size() != 1)
+                  return 1;
+              if (!other.verify().damage.empty())
+                  return 2;
+              if (thrown_by([&] { return other.create_topic("u", small()); }).code != ErrorCode::permission_denied)
+                  return 3;
+              if (thrown_by([&] { other.delete_topic("t"); }).code != ErrorCode::permission_denied)
+                  return 4;
               const auto attach = [&] {
                   Producer theirs(other, "t");
                   theirs.attach(0);
               };
-              if (thrown_by(attach).code != ErrorCode::permission_denied) return 5;
+              if (thrown_by(attach).code != ErrorCode::permission_denied)
+                  return 5;
               return other.impl() ? 0 : 6;
           }) == 0);
     CHECK(broker.list_topics() == std::vector<std::string>{"t"});

@@ -80,9 +80,12 @@ struct TestTopic {
         for (int i = 0; i < 24; ++i) {
             ProducerRecord record;
             record.value = as_bytes(i % 3 == 0 ? std::string_view(large) : std::string_view("small"));
-            if (i % 2 == 0) record.key = as_bytes("key");
-            if (i % 4 == 0) record.headers = headers;
-            if (producer.publish(record).status != Status::ok) throw std::runtime_error("publish failed");
+            if (i % 2 == 0)
+                record.key = as_bytes("key");
+            if (i % 4 == 0)
+                record.headers = headers;
+            if (producer.publish(record).status != Status::ok)
+                throw std::runtime_error("publish failed");
         }
     }
     [[nodiscard]] fs::path file(const char* name) const { return topics_path(scratch.broker()) / "t" / name; }
@@ -120,7 +123,8 @@ int flip_every_bit(const Broker& broker, const fs::path& file, const std::vector
                 victim.flip(bit);
                 const bool survived = survives_use(own);
                 victim.flip(bit);
-                if (!survived) return 1;
+                if (!survived)
+                    return 1;
             }
         }
         return own.verify().damage.empty() ? 0 : 2;
@@ -140,7 +144,8 @@ TEST_CASE("M01 Files of another layout are refused with both versions or both fi
             victim.put(offsetof(layout::FileHeader, layout_version), version + static_cast<std::uint32_t>(step));
             test::Thrown thrown = thrown_by([&] { return t.broker.describe_topic("t"); });
             CHECK(thrown.code == ErrorCode::version_mismatch);
-            CHECK_THAT(thrown.text, test::contains("layout version " + std::to_string(version + static_cast<std::uint32_t>(step))));
+            CHECK_THAT(thrown.text,
+                       test::contains("layout version " + std::to_string(version + static_cast<std::uint32_t>(step))));
             CHECK_THAT(thrown.text, test::contains("this library has layout version " + std::to_string(version)));
             victim.put(offsetof(layout::FileHeader, layout_version), version);
 
@@ -167,9 +172,11 @@ TEST_CASE("M02 Empty, short, random and foreign files are refused") {
         INFO(name);
         const fs::path saved = t.scratch.path() / "saved";
         fs::copy_file(t.file(name), saved, fs::copy_options::overwrite_existing);
-        for (const std::uintmax_t size : {std::uintmax_t{0}, std::uintmax_t{1}, std::uintmax_t{63}, std::uintmax_t{64},
-                                          std::uintmax_t{4096}, fs::file_size(saved) - 1, fs::file_size(saved) + 4096}) {
-            if (size == fs::file_size(saved)) continue;
+        for (const std::uintmax_t size :
+             {std::uintmax_t{0}, std::uintmax_t{1}, std::uintmax_t{63}, std::uintmax_t{64}, std::uintmax_t{4096},
+              fs::file_size(saved) - 1, fs::file_size(saved) + 4096}) {
+            if (size == fs::file_size(saved))
+                continue;
             fs::resize_file(t.file(name), size);
             CHECK(code_of_describe(t.broker) == ErrorCode::corrupt);
             fs::copy_file(saved, t.file(name), fs::copy_options::overwrite_existing);
@@ -177,7 +184,8 @@ TEST_CASE("M02 Empty, short, random and foreign files are refused") {
         std::ofstream(t.file(name), std::ios::binary) << std::string(fs::file_size(saved), '\x5a');
         CHECK(code_of_describe(t.broker) == ErrorCode::corrupt);
         fs::remove(t.file(name));
-        CHECK(code_of_describe(t.broker) == (std::string(name) == "topic.meta" ? ErrorCode::not_found : ErrorCode::corrupt));
+        CHECK(code_of_describe(t.broker) ==
+              (std::string(name) == "topic.meta" ? ErrorCode::not_found : ErrorCode::corrupt));
         fs::copy_file(saved, t.file(name));
         CHECK(t.broker.describe_topic("t").partitions.size() == 1);
     }
@@ -199,14 +207,16 @@ TEST_CASE("M02 A file of another topic in the place of one's own is refused") {
 TEST_CASE("M02 A flipped bit in topic.meta is an error or changes nothing that matters") {
     const TestTopic t;
     // all of it but the unused ends of the names
-    CHECK(flip_every_bit(t.broker, t.file("topic.meta"), {{0, layout::kTopicMetaAt + offsetof(layout::TopicMeta, name) + 8}}) == 0);
+    CHECK(flip_every_bit(t.broker, t.file("topic.meta"),
+                         {{0, layout::kTopicMetaAt + offsetof(layout::TopicMeta, name) + 8}}) == 0);
 }
 
 TEST_CASE("M02 A flipped bit in a partition's header, control words, producers and extent words is survived") {
     const TestTopic t;
     using Producer = layout::ProducerEntry<platform::HostMemory>;
     std::vector<Range> ranges = {{0, sizeof(layout::FileHeader) + sizeof(layout::PartitionGeometry)}};
-    for (const std::uint64_t word : {0U, 128U, 256U, 384U, 512U, 520U, 528U, 536U}) ranges.push_back({layout::kControlAt + word, 8});
+    for (const std::uint64_t word : {0U, 128U, 256U, 384U, 512U, 520U, 528U, 536U})
+        ranges.push_back({layout::kControlAt + word, 8});
     ranges.push_back({layout::kProducersAt, 32});
     ranges.push_back({layout::kProducersAt + 2 * sizeof(Producer), 4 * 8});
     CHECK(flip_every_bit(t.broker, t.file("0.log"), ranges) == 0);
@@ -214,16 +224,20 @@ TEST_CASE("M02 A flipped bit in a partition's header, control words, producers a
 
 TEST_CASE("M02 A flipped bit in the header or the location of a cell is survived") {
     const TestTopic t;
-    const auto cells_at = Victim(t.file("0.log")).get<std::uint64_t>(sizeof(layout::FileHeader) + offsetof(layout::PartitionGeometry, cells_at));
+    const auto cells_at =
+        Victim(t.file("0.log"))
+            .get<std::uint64_t>(sizeof(layout::FileHeader) + offsetof(layout::PartitionGeometry, cells_at));
     std::vector<Range> ranges;
-    for (std::uint64_t cell = 0; cell < 16; cell += 3) ranges.push_back({cells_at + cell * 64, layout::kCellHeaderBytes + 8});
+    for (std::uint64_t cell = 0; cell < 16; cell += 3)
+        ranges.push_back({cells_at + cell * 64, layout::kCellHeaderBytes + 8});
     CHECK(flip_every_bit(t.broker, t.file("0.log"), ranges) == 0);
 }
 
 TEST_CASE("M02 A flipped bit in the readers' file is survived") {
     const TestTopic t;
     std::vector<Range> ranges = {{0, sizeof(layout::FileHeader)}};
-    for (const std::uint64_t word : {0U, 128U, 256U, 264U}) ranges.push_back({layout::kReadersAt + word, 8});
+    for (const std::uint64_t word : {0U, 128U, 256U, 264U})
+        ranges.push_back({layout::kReadersAt + word, 8});
     ranges.push_back({layout::kReadersAt + 384, 24});
     CHECK(flip_every_bit(t.broker, t.file("readers"), ranges) == 0);
 }
@@ -241,7 +255,8 @@ TEST_CASE("M02 A flipped bit in the client table is survived") {
         }
         for (std::uint64_t bit = layout::kClientsAt * 8; bit < (layout::kClientsAt + 256) * 8; ++bit) {
             victim.flip(bit);
-            if (!survives_use(own)) return 1;
+            if (!survives_use(own))
+                return 1;
             victim.flip(bit);
         }
         return 0;

@@ -18,13 +18,16 @@ class Child {
 public:
     /// The child's exit code is what `body` returns; 99 if it throws.
     explicit Child(const std::function<int()>& body) : pid_(::fork()) {
-        if (pid_ < 0) throw std::runtime_error("fork failed");
-        if (pid_ == 0) run(body);
+        if (pid_ < 0)
+            throw std::runtime_error("fork failed");
+        if (pid_ == 0)
+            run(body);
     }
     Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
     Child& operator=(Child&&) = delete;
     ~Child() {
-        if (pid_ < 0) return;
+        if (pid_ < 0)
+            return;
         ::kill(pid_, SIGKILL);
         ::waitpid(pid_, nullptr, 0);
     }

@@ -15,7 +15,8 @@ public:
     /// Under /dev/shm, where brokers live.
     ScratchDirectory() {
         std::string path = "/dev/shm/ringmain-test-XXXXXX";
-        if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("cannot make " + path);
+        if (::mkdtemp(path.data()) == nullptr)
+            throw std::runtime_error("cannot make " + path);
         path_ = path;
         std::filesystem::permissions(path_, std::filesystem::perms(0755));
     }

@@ -21,8 +21,10 @@ constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
 class Tracee {
 public:
     explicit Tracee(const std::function<void()>& body) : pid_(::fork()) {
-        if (pid_ < 0) throw std::runtime_error("fork failed");
-        if (pid_ == 0) run(body);
+        if (pid_ < 0)
+            throw std::runtime_error("fork failed");
+        if (pid_ == 0)
+            run(body);
         if (wait() != State::stopped || ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, kOptions) != 0) {
             throw std::runtime_error("the child cannot be traced");
         }
@@ -30,7 +32,8 @@ public:
     Tracee(const Tracee&) = delete;
     Tracee& operator=(const Tracee&) = delete;
     ~Tracee() {
-        if (pid_ > 0) kill();
+        if (pid_ > 0)
+            kill();
     }
 
     enum class State { stopped, ended };
@@ -38,9 +41,12 @@ public:
     /// Goes on to the next stop before or after a system call.
     State next() {
         for (int signal = 0;;) {
-            if (::ptrace(PTRACE_SYSCALL, pid_, nullptr, signal) != 0) throw std::runtime_error("ptrace failed");
-            if (wait() == State::ended) return State::ended;
-            if (WSTOPSIG(status_) == kSyscallStop) return State::stopped;
+            if (::ptrace(PTRACE_SYSCALL, pid_, nullptr, signal) != 0)
+                throw std::runtime_error("ptrace failed");
+            if (wait() == State::ended)
+                return State::ended;
+            if (WSTOPSIG(status_) == kSyscallStop)
+                return State::stopped;
             signal = WSTOPSIG(status_);
         }
     }
@@ -72,9 +78,11 @@ private:
 
     State wait() {
         while (::waitpid(pid_, &status_, 0) < 0) {
-            if (errno != EINTR) throw std::runtime_error("waitpid failed");
+            if (errno != EINTR)
+                throw std::runtime_error("waitpid failed");
         }
-        if (WIFSTOPPED(status_)) return State::stopped;
+        if (WIFSTOPPED(status_))
+            return State::stopped;
         pid_ = -1;
         if (!WIFEXITED(status_) || WEXITSTATUS(status_) != 0) {
             throw std::runtime_error("the traced child failed, status " + std::to_string(status_));
@@ -99,7 +107,8 @@ bool can_trace() {
 bool run_killed_at(std::uint64_t stop, const std::function<void()>& body) {
     Tracee child(body);
     for (std::uint64_t i = 0; i <= stop; ++i) {
-        if (child.next() == Tracee::State::ended) return false;
+        if (child.next() == Tracee::State::ended)
+            return false;
     }
     child.kill();
     return true;
@@ -109,7 +118,8 @@ std::vector<std::uint64_t> system_calls_of(const std::function<void()>& body) {
     std::vector<std::uint64_t> calls;
     Tracee child(body);
     while (child.next() == Tracee::State::stopped) {
-        if (const std::uint64_t call = child.system_call(); call != Tracee::kNone) calls.push_back(call);
+        if (const std::uint64_t call = child.system_call(); call != Tracee::kNone)
+            calls.push_back(call);
     }
     return calls;
 }

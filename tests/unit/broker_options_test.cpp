@@ -43,9 +43,11 @@ TEST_CASE("A refused option is named with its value and what would be legal") {
     CHECK(text_for([](auto& o) { o.partitions = 1025; }) == "topic 't': partitions 1025 is outside 1 to 1024");
     CHECK(text_for([](auto& o) { o.records = 8; }) == "topic 't': records 8 is outside 16 to 268435456");
     CHECK(text_for([](auto& o) { o.cell_bytes = 96; }) == "topic 't': cell_bytes 96 is not 64, 128 or 256");
-    CHECK(text_for([](auto& o) { o.producer_slots = 3; }) == "topic 't': producer_slots 3 is not a power of two (nearest: 2, 4)");
+    CHECK(text_for([](auto& o) { o.producer_slots = 3; }) ==
+          "topic 't': producer_slots 3 is not a power of two (nearest: 2, 4)");
     CHECK(text_for([](auto& o) { o.records = 64; }) == "topic 't': records 64 is less than 4 x producer_slots 32");
-    CHECK(text_for([](auto& o) { o.payload_bytes = 1; }) == "topic 't': payload_bytes 1 is outside 65536 to 68719476736");
+    CHECK(text_for([](auto& o) { o.payload_bytes = 1; }) ==
+          "topic 't': payload_bytes 1 is outside 65536 to 68719476736");
     CHECK(text_for([](auto& o) { o.first_offset = kFirstOffsetMax + 1; }).find("first_offset") != std::string::npos);
 }
 
@@ -62,14 +64,16 @@ TEST_CASE("Extents that would be too small or too large are refused with both op
 
 TEST_CASE("A value type has a name, of a bounded length, or it is no type") {
     CHECK(text_for([](auto& o) { o.value_type.size = 8; }).find("no name") != std::string::npos);
-    CHECK(text_for([](auto& o) { o.value_type.name = std::string(kTypeNameMax + 1, 'x'); }).find("127") != std::string::npos);
+    CHECK(text_for([](auto& o) { o.value_type.name = std::string(kTypeNameMax + 1, 'x'); }).find("127") !=
+          std::string::npos);
     CHECK(text_for([](auto& o) { o.value_type.name = std::string("a\0b", 3); }).find("zero byte") != std::string::npos);
     CHECK_FALSE(refusal([](auto& o) { o.value_type = {"acme.Trade", 40, 8}; }).code);
 }
 
 TEST_CASE("Every legal geometry keeps its areas apart and inside the file") {
     for (const std::uint32_t slots : {1U, 2U, 32U, 1024U}) {
-        for (std::uint64_t records = std::max<std::uint64_t>(kRecordsMin, 4 * slots); records <= kRecordsMax; records *= 8) {
+        for (std::uint64_t records = std::max<std::uint64_t>(kRecordsMin, 4 * slots); records <= kRecordsMax;
+             records *= 8) {
             for (const std::uint32_t cell : {64U, 128U, 256U}) {
                 for (std::uint64_t payload : {std::uint64_t{0}, std::uint64_t{1} << 24, kPayloadMax}) {
                     TopicOptions options;
@@ -77,9 +81,11 @@ TEST_CASE("Every legal geometry keeps its areas apart and inside the file") {
                     options.cell_bytes = cell;
                     options.producer_slots = slots;
                     options.payload_bytes = payload;
-                    if (thrown_by([&] { check_topic_options("t", options); }).code) continue;
+                    if (thrown_by([&] { check_topic_options("t", options); }).code)
+                        continue;
                     const layout::PartitionGeometry g = geometry_for(options);
-                    const std::uint64_t words_end = layout::kProducersAt + slots * std::uint64_t{128} + g.extents * std::uint64_t{8};
+                    const std::uint64_t words_end =
+                        layout::kProducersAt + slots * std::uint64_t{128} + g.extents * std::uint64_t{8};
                     REQUIRE(g.cells_at >= words_end);
                     REQUIRE(g.cells_at % 4096 == 0);
                     REQUIRE(g.payload_at >= g.cells_at + records * cell);
@@ -114,12 +120,15 @@ TEST_CASE("O01 Topic names follow Kafka's rule") {
     }
     CHECK(is_topic_name(std::string(249, 'a')));
     CHECK_FALSE(is_topic_name(std::string(250, 'a')));
-    for (const std::string name : {"", "foo bar", "..", ".", "foo:bar", "foo=bar", "f\xc3\xbcr"}) CHECK_FALSE(is_topic_name(name));
-    for (const char c : std::string("/\\,\0:\"';*? \t\r\n=", 15)) CHECK_FALSE(is_topic_name(std::string("Is") + c + "illegal"));
+    for (const std::string name : {"", "foo bar", "..", ".", "foo:bar", "foo=bar", "f\xc3\xbcr"})
+        CHECK_FALSE(is_topic_name(name));
+    for (const char c : std::string("/\\,\0:\"';*? \t\r\n=", 15))
+        CHECK_FALSE(is_topic_name(std::string("Is") + c + "illegal"));
 }
 
 TEST_CASE("A refused topic name is shown printably and cut") {
-    const test::Thrown thrown = thrown_by([] { check_topic_name(std::string("a\n\x1b[31m") + std::string(1000, 'x')); });
+    const test::Thrown thrown =
+        thrown_by([] { check_topic_name(std::string("a\n\x1b[31m") + std::string(1000, 'x')); });
     CHECK(thrown.code == ErrorCode::invalid_argument);
     CHECK(thrown.text.find('\n') == std::string::npos);
     CHECK(thrown.text.find('\x1b') == std::string::npos);

@@ -73,7 +73,8 @@ TEST_CASE("A file in the place of the broker directory is an error of its own") 
     const ScratchDirectory scratch;
     std::ofstream(scratch.broker()) << "a file";
     CHECK(thrown_by([&] { return Broker(scratch.broker()); }).code == ErrorCode::mismatch);
-    CHECK(thrown_by([&] { return Broker(scratch.broker(), Broker::Mode::open_or_create); }).code == ErrorCode::mismatch);
+    CHECK(thrown_by([&] { return Broker(scratch.broker(), Broker::Mode::open_or_create); }).code ==
+          ErrorCode::mismatch);
 }
 
 TEST_CASE("Several makers of one broker directory agree") {
@@ -87,10 +88,12 @@ TEST_CASE("Several makers of one broker directory agree") {
                 return 0;
             });
         }
-        for (Child& maker : makers) REQUIRE(maker.wait() == 0);
+        for (Child& maker : makers)
+            REQUIRE(maker.wait() == 0);
         const Broker broker(scratch.broker());
         REQUIRE(broker.list_topics() == std::vector<std::string>{"t"});
-        for (const std::string& name : platform::names_in(scratch.broker())) REQUIRE_FALSE(name.starts_with(".making-"));
+        for (const std::string& name : platform::names_in(scratch.broker()))
+            REQUIRE_FALSE(name.starts_with(".making-"));
     }
 }
 
@@ -101,7 +104,8 @@ TEST_CASE("The default broker directory is $RINGMAIN_DIR") {
     CHECK(default_broker_directory() == "/some/where");
     ::unsetenv("RINGMAIN_DIR");
     CHECK(default_broker_directory() == "/dev/shm/ringmain");
-    if (before != nullptr) ::setenv("RINGMAIN_DIR", saved.c_str(), 1);
+    if (before != nullptr)
+        ::setenv("RINGMAIN_DIR", saved.c_str(), 1);
 }
 
 TEST_CASE("A created topic is described as it was ordered") {
@@ -166,7 +170,8 @@ TEST_CASE("O05 Ensuring a topic with other options names the first one that diff
 
 TEST_CASE("Topics are listed sorted") {
     TestBroker t;
-    for (const char* const name : {"b", "...", "a"}) t.broker.create_topic(name, small());
+    for (const char* const name : {"b", "...", "a"})
+        t.broker.create_topic(name, small());
     CHECK(t.broker.list_topics() == std::vector<std::string>{"...", "a", "b"});
 }
 
@@ -190,7 +195,8 @@ TEST_CASE("A deleted topic is gone from names, memory and the eyes of its handle
     t.broker.delete_topic("t");
     CHECK(bell.deleted());
     CHECK(handle->deleted());
-    CHECK(thrown_by([&] { return handle->map_partition(0, platform::Access::read_only); }).code == ErrorCode::topic_deleted);
+    CHECK(thrown_by([&] { return handle->map_partition(0, platform::Access::read_only); }).code ==
+          ErrorCode::topic_deleted);
     CHECK(t.broker.list_topics().empty());
     CHECK(has_nothing(topics_path(t.scratch.broker())));
     CHECK(has_nothing(trash_path(t.scratch.broker())));
@@ -202,7 +208,8 @@ TEST_CASE("A topic created anew is another topic, also to handles of the old one
     const auto handle = t.broker.impl()->open_topic("t");
     t.broker.delete_topic("t");
     CHECK_FALSE(t.broker.create_topic("t", small()).id == first);
-    CHECK(thrown_by([&] { return handle->map_partition(0, platform::Access::read_only); }).code == ErrorCode::topic_deleted);
+    CHECK(thrown_by([&] { return handle->map_partition(0, platform::Access::read_only); }).code ==
+          ErrorCode::topic_deleted);
     CHECK_FALSE(mark_dead(*handle, 1));
     CHECK(t.broker.list_topics() == std::vector<std::string>{"t"});
 }
@@ -302,7 +309,8 @@ TEST_CASE("One broker object serves several threads") {
             }
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads)
+        thread.join();
     CHECK(failures == 0);
     CHECK(t.broker.list_topics() == std::vector<std::string>{"shared"});
     CHECK(has_nothing(trash_path(t.scratch.broker())));

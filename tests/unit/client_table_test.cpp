@@ -97,10 +97,10 @@ TEST_CASE("Words that name no possible client are not proven dead") {
     ClientTable table = files.open();
     const ClientId id = table.attach();
     CHECK_FALSE(table.proven_dead_word(0));
-    CHECK_FALSE(table.proven_dead_word(std::uint64_t{1} << 32));                              // no slot
-    CHECK_FALSE(table.proven_dead_word(1));                                                   // no incarnation
-    CHECK_FALSE(table.proven_dead(ClientId{layout::kClientsMax, 1}));                         // beyond the table
-    CHECK_FALSE(table.proven_dead(ClientId{id.slot, id.incarnation + 1}));                    // not given out yet
+    CHECK_FALSE(table.proven_dead_word(std::uint64_t{1} << 32));            // no slot
+    CHECK_FALSE(table.proven_dead_word(1));                                 // no incarnation
+    CHECK_FALSE(table.proven_dead(ClientId{layout::kClientsMax, 1}));       // beyond the table
+    CHECK_FALSE(table.proven_dead(ClientId{id.slot, id.incarnation + 1}));  // not given out yet
     CHECK_FALSE(table.proven_dead_word(~std::uint64_t{0}));
     CHECK_FALSE(table.describe(ClientId{~std::uint32_t{0}, ~std::uint32_t{0}}).alive);
 }
@@ -108,7 +108,8 @@ TEST_CASE("Words that name no possible client are not proven dead") {
 TEST_CASE("O04 A full client table says so with its size, and a freed slot is used again") {
     const Table files;
     platform::FileLock holder(files.scratch.broker() / "clients");
-    for (std::uint32_t slot = 0; slot < layout::kClientsMax; ++slot) REQUIRE(holder.try_lock(layout::kClientLockAt + slot));
+    for (std::uint32_t slot = 0; slot < layout::kClientsMax; ++slot)
+        REQUIRE(holder.try_lock(layout::kClientLockAt + slot));
     ClientTable late = files.open();
     const auto refused = test::thrown_by([&] { return late.attach(); });
     CHECK(refused.code == ErrorCode::limit);
@@ -118,16 +119,20 @@ TEST_CASE("O04 A full client table says so with its size, and a freed slot is us
 }
 
 TEST_CASE("A table that may only be read tells the living from the dead and refuses to attach") {
-    if (::geteuid() != 0) SKIP("needs root, to become another user");
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
     const Table files;
     ClientTable alive = files.open();
     const ClientId id = alive.attach();
     REQUIRE(::chmod((files.scratch.broker() / "clients").c_str(), 0644) == 0);
     Child other([&] {
-        if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
+        if (::setgid(65534) != 0 || ::setuid(65534) != 0)
+            return 1;
         ClientTable table = files.open();
-        if (table.proven_dead(id) || !table.describe(id).alive) return 2;
-        if (!table.proven_dead(ClientId{id.slot, id.incarnation - 1}) && id.incarnation > 1) return 3;
+        if (table.proven_dead(id) || !table.describe(id).alive)
+            return 2;
+        if (!table.proven_dead(ClientId{id.slot, id.incarnation - 1}) && id.incarnation > 1)
+            return 3;
         const auto refused = test::thrown_by([&] { return table.attach(); });
         return refused.code == ErrorCode::permission_denied ? 0 : 4;
     });

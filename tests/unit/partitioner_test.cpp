@@ -14,7 +14,8 @@ using ringmain::partition_for_key;
 
 namespace {
 
-// The definition in other words, over whole little-endian words assembled arithmetically: an independent second opinion.
+// The definition in other words, over whole little-endian words assembled arithmetically: an independent second
+// opinion.
 std::uint32_t reference_murmur2(const std::string& key) {
     const std::uint64_t mask = 0xffffffff;
     const std::uint64_t m = 0x5bd1e995;
@@ -22,7 +23,8 @@ std::uint32_t reference_murmur2(const std::string& key) {
     std::size_t i = 0;
     for (; i + 4 <= key.size(); i += 4) {
         std::uint64_t k = 0;
-        for (std::size_t b = 4; b-- > 0;) k = k * 256 + static_cast<unsigned char>(key[i + b]);
+        for (std::size_t b = 4; b-- > 0;)
+            k = k * 256 + static_cast<unsigned char>(key[i + b]);
         k = k * m & mask;
         k ^= k >> 24;
         k = k * m & mask;
@@ -30,7 +32,8 @@ std::uint32_t reference_murmur2(const std::string& key) {
     }
     if (i < key.size()) {
         std::uint64_t tail = 0;
-        for (std::size_t b = key.size(); b-- > i;) tail = tail * 256 + static_cast<unsigned char>(key[b]);
+        for (std::size_t b = key.size(); b-- > i;)
+            tail = tail * 256 + static_cast<unsigned char>(key[b]);
         h = (h ^ tail) * m & mask;
     }
     h ^= h >> 13;

@@ -36,7 +36,9 @@ using test::thrown_by;
 
 namespace {
 
-void write_file(const std::filesystem::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write_file(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
 
 ErrorCode code_of_mapping(const std::filesystem::path& path, std::uint64_t bytes_min = 1) {
     return thrown_by([&] { return Mapping(path, Access::read_only, bytes_min); }).code.value();
@@ -125,7 +127,8 @@ TEST_CASE("A lock ends with its process, and a child that inherited it does not 
     REQUIRE(::pipe(ready) == 0);
     Child holder([&] {
         FileLock lock(scratch.path() / "f");
-        if (!lock.try_lock(1)) return 1;
+        if (!lock.try_lock(1))
+            return 1;
         const pid_t grandchild = ::fork();
         if (grandchild == 0) {
             const pid_t me = ::getpid();
@@ -165,11 +168,14 @@ TEST_CASE("A fork guard tells parent, child and grandchild apart") {
     const ForkGuard parents;
     CHECK_FALSE(parents.forked());
     Child child([&] {
-        if (!parents.forked()) return 1;
+        if (!parents.forked())
+            return 1;
         const ForkGuard childs;
-        if (childs.forked() || !parents.forked()) return 2;
+        if (childs.forked() || !parents.forked())
+            return 2;
         Child grandchild([&] {
-            if (!childs.forked() || !parents.forked()) return 1;
+            if (!childs.forked() || !parents.forked())
+                return 1;
             const ForkGuard own;
             return own.forked() || !childs.forked() || !parents.forked() ? 2 : 0;
         });
@@ -199,8 +205,10 @@ TEST_CASE("A futex wake reaches a waiter of one and of several words") {
         std::atomic<bool> done{false};
         std::thread waiter([&] {
             std::vector<FutexWait> waits;
-            for (auto& word : shared) waits.push_back({&word, 0});
-            while (shared[0].load() == 0) futex_wait(waits, std::chrono::seconds(10));
+            for (auto& word : shared)
+                waits.push_back({&word, 0});
+            while (shared[0].load() == 0)
+                futex_wait(waits, std::chrono::seconds(10));
             done.store(true);
         });
         shared[0].store(1);
@@ -227,7 +235,8 @@ TEST_CASE("The clocks agree with each other and never go back") {
 
 TEST_CASE("Random identities do not repeat") {
     std::set<std::array<std::uint8_t, 16>> seen;
-    for (int i = 0; i < 1000; ++i) seen.insert(random_id());
+    for (int i = 0; i < 1000; ++i)
+        seen.insert(random_id());
     CHECK(seen.size() == 1000);
 }
 
