@@ -72,8 +72,9 @@ void write_latencies(std::string& text, const RunResult& result) {
     write_latency(text, "late, paced", result.board.late.paced);
     write_latency(text, "live, flat out", result.board.live.flat_out);
     write_latency(text, "late, flat out", result.board.late.flat_out);
-    line(text, "  {} processes share {} processors; flat out the ring is full, so records queue",
-         result.plan.options.producers + 3, ::sysconf(_SC_NPROCESSORS_ONLN));
+    line(text, "  {} processes share {} processors{}", result.plan.options.producers + 3,
+         ::sysconf(_SC_NPROCESSORS_ONLN),
+         result.board.live.flat_out.count() == 0 ? "" : "; flat out the ring is full, so records queue");
 }
 
 std::string duration_or_dash(const std::optional<std::uint64_t>& time_ns) { return time_ns ? duration(*time_ns) : "-"; }
