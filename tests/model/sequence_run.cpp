@@ -34,7 +34,7 @@ void SequenceRun::create() {
     log.slack = batch_max_ * options_.producer_slots;
     log.chunk = std::max<std::uint64_t>(1, options_.records / 64);
     log.block = options_.when_full == WhenFull::block;
-    log.first = log.start = log.start_min = log.end = options_.first_offset;
+    log.first = log.start = log.start_min = log.start_max = log.end = options_.first_offset;
     logs_.assign(options_.partitions, log);
     positions_.assign(options_.partitions, options_.first_offset);
     gates_.assign(options_.partitions, std::nullopt);
