@@ -44,12 +44,13 @@ PublishResult publish_number(Producer& producer, std::uint64_t number) {
 
 std::uint64_t number_of(const ConsumerRecord& record) {
     std::uint64_t number = ~std::uint64_t{0};
-    if (record.value && record.value->size() == sizeof number) std::memcpy(&number, record.value->data(), sizeof number);
+    if (record.value && record.value->size() == sizeof number)
+        std::memcpy(&number, record.value->data(), sizeof number);
     return number;
 }
 
-/// What a reader of records with growing numbers got and lost, and offsets without a record (closed tickets). `wrong` counts
-/// what may never be: offsets or numbers that go back, and gaps that do not begin where the reader was.
+/// What a reader of records with growing numbers got and lost, and offsets without a record (closed tickets). `wrong`
+/// counts what may never be: offsets or numbers that go back, and gaps that do not begin where the reader was.
 struct Count {
     std::uint64_t received = 0, lost = 0, gaps = 0, skipped = 0, wrong = 0;
     std::uint64_t next = 0;         // the offset it would read next
@@ -58,14 +59,16 @@ struct Count {
     bool take(const PollResult& result) {
         auto gap = result.gaps.begin();
         for (const ConsumerRecord& record : result.records) {
-            while (gap != result.gaps.end() && gap->from < record.offset) take(*gap++);
+            while (gap != result.gaps.end() && gap->from < record.offset)
+                take(*gap++);
             wrong += record.offset < next || number_of(record) < next_number ? 1 : 0;
             skipped += record.offset - next;
             next = record.offset + 1;
             next_number = number_of(record) + 1;
             ++received;
         }
-        while (gap != result.gaps.end()) take(*gap++);
+        while (gap != result.gaps.end())
+            take(*gap++);
         return !result.records.empty() || !result.gaps.empty();
     }
 
@@ -85,12 +88,14 @@ TEST_CASE("C01 Without consumers nothing blocks, and describe says what a full t
     Topic topic;
     Producer producer(topic.broker, "readers");
     std::uint64_t refused = 0;
-    for (std::uint64_t i = 0; i < 50'000; ++i) refused += publish_number(producer, i).status == Status::ok ? 0 : 1;
+    for (std::uint64_t i = 0; i < 50'000; ++i)
+        refused += publish_number(producer, i).status == Status::ok ? 0 : 1;
     CHECK(refused == 0);
     CHECK(topic.broker.describe_topic("readers").options.when_full == WhenFull::overwrite);
     Topic blocking(WhenFull::block);
     Producer other(blocking.broker, "readers");
-    for (std::uint64_t i = 0; i < 50'000; ++i) refused += publish_number(other, i).status == Status::ok ? 0 : 1;
+    for (std::uint64_t i = 0; i < 50'000; ++i)
+        refused += publish_number(other, i).status == Status::ok ? 0 : 1;
     CHECK(refused == 0);
     CHECK(blocking.broker.describe_topic("readers").options.when_full == WhenFull::block);
 }
@@ -103,7 +108,8 @@ TEST_CASE("C02 A slow receiver is told of its gap and then gets current data to 
     Count count;
     for (std::uint64_t i = 0; i < 10'000; ++i) {
         REQUIRE(publish_number(producer, i).status == Status::ok);
-        if (i % 100 == 0) count.take(consumer.poll(1));
+        if (i % 100 == 0)
+            count.take(consumer.poll(1));
     }
     while (count.take(consumer.poll())) {
     }
@@ -120,7 +126,8 @@ TEST_CASE("C03 Received and lost make up what was published, while both run at f
         Broker broker(topic.directory.broker());
         Producer mine(broker, "readers");
         for (std::uint64_t i = 0; i < kRecords; ++i) {
-            if (publish_number(mine, i).status != Status::ok) return 1;
+            if (publish_number(mine, i).status != Status::ok)
+                return 1;
         }
         return 0;
     });
@@ -143,7 +150,8 @@ TEST_CASE("C05 A consumer that fell behind resumes at exactly the log start") {
     Producer producer(topic.broker, "readers");
     Consumer consumer(topic.broker);
     consumer.assign("readers", Position::at(7));
-    for (std::uint64_t i = 0; i < 5'000; ++i) REQUIRE(publish_number(producer, i).status == Status::ok);
+    for (std::uint64_t i = 0; i < 5'000; ++i)
+        REQUIRE(publish_number(producer, i).status == Status::ok);
     const PollResult result = consumer.poll();
     const std::uint64_t start = consumer.log_start("readers", 0);
     REQUIRE(result.gaps.size() == 1);
@@ -158,7 +166,8 @@ TEST_CASE("C05 A consumer that fell behind resumes at exactly the log start") {
 TEST_CASE("C08 What was published before the consumer came is all there") {
     Topic topic;
     Producer producer(topic.broker, "readers");
-    for (std::uint64_t i = 0; i < 15; ++i) REQUIRE(publish_number(producer, i).status == Status::ok);
+    for (std::uint64_t i = 0; i < 15; ++i)
+        REQUIRE(publish_number(producer, i).status == Status::ok);
     Consumer consumer(topic.broker);
     consumer.assign("readers", Position::earliest());
     CHECK(consumer.poll().records.size() == 15);
@@ -170,7 +179,8 @@ TEST_CASE("C11 A stopped subscriber costs the others nothing") {
         Broker broker(topic.directory.broker());
         Consumer consumer(broker);
         consumer.assign("readers");
-        for (;;) (void)consumer.poll(16, 1s);
+        for (;;)
+            (void)consumer.poll(16, 1s);
         return 0;
     });
     stopped.signal(SIGSTOP);
@@ -230,7 +240,8 @@ TEST_CASE("C13 A consumer that is closed or killed lets the producers and the ot
     });
     Consumer other(topic.broker);
     other.assign("readers");
-    while (topic.broker.describe_topic("readers").partitions[0].gates.empty()) ::usleep(1000);
+    while (topic.broker.describe_topic("readers").partitions[0].gates.empty())
+        ::usleep(1000);
     {
         Consumer closing(topic.broker);
         closing.assign("readers");

@@ -43,7 +43,8 @@ TEST_CASE("J01 A timestamp in seconds is kept as it is, and its record is not de
     const auto seconds = static_cast<std::int64_t>(std::time(nullptr));
     topic.publish(seconds);
     Keeper keeper(topic.broker);
-    for (int hour = 0; hour < 1000; ++hour) keeper.do_work(std::chrono::hours(hour));
+    for (int hour = 0; hour < 1000; ++hour)
+        keeper.do_work(std::chrono::hours(hour));
     Consumer consumer(topic.broker);
     consumer.assign("clock");
     const PollResult result = consumer.poll();
@@ -60,7 +61,8 @@ TEST_CASE("J05 Seek by time: between, before, after, empty") {
     CHECK(empty.offset == 0);
     CHECK(empty.at_end);
 
-    for (const std::int64_t time_ns : {10, 20, 30}) topic.publish(time_ns);
+    for (const std::int64_t time_ns : {10, 20, 30})
+        topic.publish(time_ns);
     struct Row {
         std::int64_t time_ns;
         std::uint64_t offset;

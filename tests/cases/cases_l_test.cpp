@@ -48,11 +48,13 @@ struct Proof {
     [[nodiscard]] std::string value() const {
         std::string bytes(8 + number * 13 % 200, '\0');
         std::memcpy(bytes.data(), this, 8);
-        for (std::size_t i = 8; i < bytes.size(); ++i) bytes[i] = static_cast<char>(producer * 31 + number * 7 + i);
+        for (std::size_t i = 8; i < bytes.size(); ++i)
+            bytes[i] = static_cast<char>(producer * 31 + number * 7 + i);
         return bytes;
     }
     [[nodiscard]] static bool read(const ConsumerRecord& record, Proof& proof) {
-        if (!record.value || record.value->size() < 8) return false;
+        if (!record.value || record.value->size() < 8)
+            return false;
         std::memcpy(&proof, record.value->data(), 8);
         return as_text(*record.value) == proof.value();
     }
@@ -68,7 +70,8 @@ int publish_proofs(const ScratchDirectory& directory, std::uint32_t me, std::uin
     const Broker broker(directory.broker());
     Producer producer(broker, "order");
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (publish_text(producer, Proof{me, i}.value()).status != Status::ok) return 1;
+        if (publish_text(producer, Proof{me, i}.value()).status != Status::ok)
+            return 1;
     }
     return 0;
 }
@@ -89,8 +92,10 @@ TEST_CASE("L01 and L09 Records of several processes are whole, complete and in e
         std::uint64_t read = 0, broken = 0, out_of_order = 0, lost = 0;
         while (read + lost < std::uint64_t{producers} * kRecords) {
             const PollResult result = consumer.poll(256, 20s);
-            if (result.records.empty() && result.gaps.empty()) break;
-            for (const Gap& gap : result.gaps) lost += gap.count();
+            if (result.records.empty() && result.gaps.empty())
+                break;
+            for (const Gap& gap : result.gaps)
+                lost += gap.count();
             for (const ConsumerRecord& record : result.records) {
                 Proof proof;
                 broken += Proof::read(record, proof) ? 0 : 1;
@@ -99,7 +104,8 @@ TEST_CASE("L01 and L09 Records of several processes are whole, complete and in e
                 ++read;
             }
         }
-        for (Child& child : children) CHECK(child.wait() == 0);
+        for (Child& child : children)
+            CHECK(child.wait() == 0);
         CHECK(lost == 0);  // ring and extents hold all of them
         CHECK(read == std::uint64_t{producers} * kRecords);
         CHECK(broken == 0);
@@ -116,7 +122,8 @@ TEST_CASE("L02 No wake-up is lost: every single message arrives while its consum
         std::minstd_rand random(7);
         for (int i = 0; i < kMessages; ++i) {
             std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
-            if (publish_text(mine, "wake").status != Status::ok) return 1;
+            if (publish_text(mine, "wake").status != Status::ok)
+                return 1;
         }
         return 0;
     });
@@ -126,9 +133,11 @@ TEST_CASE("L02 No wake-up is lost: every single message arrives while its consum
     std::chrono::nanoseconds latest{0};
     while (received < kMessages) {
         const PollResult result = consumer.poll(256, 10s);
-        if (result.records.empty()) break;
+        if (result.records.empty())
+            break;
         const auto now = std::chrono::system_clock::now().time_since_epoch();
-        for (const ConsumerRecord& record : result.records) latest = std::max<std::chrono::nanoseconds>(latest, now - std::chrono::nanoseconds(record.timestamp_ns));
+        for (const ConsumerRecord& record : result.records)
+            latest = std::max<std::chrono::nanoseconds>(latest, now - std::chrono::nanoseconds(record.timestamp_ns));
         received += static_cast<int>(result.records.size());
     }
     CHECK(producer.wait() == 0);
@@ -145,7 +154,8 @@ TEST_CASE("L04 One wake, five messages: all five come without further traffic") 
     described.assign("order", Position::latest());
     const int descriptor = described.descriptor();
     CHECK(described.poll().records.empty());  // arms it
-    for (int i = 0; i < 5; ++i) REQUIRE(publish_text(producer, "five").status == Status::ok);
+    for (int i = 0; i < 5; ++i)
+        REQUIRE(publish_text(producer, "five").status == Status::ok);
     CHECK(polling.poll(256, 10s).records.size() == 5);
     pollfd ready{descriptor, POLLIN, 0};
     REQUIRE(::poll(&ready, 1, 10'000) == 1);
@@ -161,7 +171,8 @@ TEST_CASE("L05 A consumer that starts with the first publish gets everything in 
             Producer producer(topic.broker, "order");
             while (!go.load(std::memory_order_acquire)) {
             }
-            for (std::uint32_t i = 0; i < 100; ++i) (void)publish_text(producer, Proof{0, i}.value());
+            for (std::uint32_t i = 0; i < 100; ++i)
+                (void)publish_text(producer, Proof{0, i}.value());
         });
         go.store(true, std::memory_order_release);
         Consumer consumer(topic.broker);
@@ -169,7 +180,8 @@ TEST_CASE("L05 A consumer that starts with the first publish gets everything in 
         std::uint32_t next = 0, wrong = 0;
         while (next < 100) {
             const PollResult result = consumer.poll(256, 10s);
-            if (result.records.empty()) break;
+            if (result.records.empty())
+                break;
             for (const ConsumerRecord& record : result.records) {
                 Proof proof;
                 wrong += Proof::read(record, proof) && proof.number == next ? 0 : 1;
@@ -194,10 +206,13 @@ TEST_CASE("L07 One handle used from two threads damages nobody") {
     const auto use = [&](std::uint32_t me) {
         for (std::uint32_t i = 0; i < 3000; ++i) {
             const PublishResult result = publish_text(producer, Proof{me, i}.value());
-            if (result.status == Status::ok) published.fetch_add(1, std::memory_order_relaxed);
-            if (result.status != Status::ok && result.status != Status::misuse) strange.fetch_add(1, std::memory_order_relaxed);
+            if (result.status == Status::ok)
+                published.fetch_add(1, std::memory_order_relaxed);
+            if (result.status != Status::ok && result.status != Status::misuse)
+                strange.fetch_add(1, std::memory_order_relaxed);
             const Status status = shared.poll(4).status;
-            if (status != Status::ok && status != Status::misuse) strange.fetch_add(1, std::memory_order_relaxed);
+            if (status != Status::ok && status != Status::misuse)
+                strange.fetch_add(1, std::memory_order_relaxed);
         }
     };
     std::thread first(use, 1), second(use, 2);
@@ -230,9 +245,11 @@ TEST_CASE("L08 A publish that returned before another began has the lower offset
         Producer mine(broker, "order");
         for (int i = 0; i < kRounds; ++i) {
             std::uint64_t offset = 0;
-            if (::read(there[0], &offset, sizeof offset) != sizeof offset) return 1;
+            if (::read(there[0], &offset, sizeof offset) != sizeof offset)
+                return 1;
             offset = publish_text(mine, "second").offset;
-            if (::write(back[1], &offset, sizeof offset) != sizeof offset) return 2;
+            if (::write(back[1], &offset, sizeof offset) != sizeof offset)
+                return 2;
         }
         return 0;
     });
@@ -249,5 +266,6 @@ TEST_CASE("L08 A publish that returned before another began has the lower offset
     }
     CHECK(other.wait() == 0);
     CHECK(wrong == 0);
-    for (const int descriptor : {there[0], there[1], back[0], back[1]}) ::close(descriptor);
+    for (const int descriptor : {there[0], there[1], back[0], back[1]})
+        ::close(descriptor);
 }

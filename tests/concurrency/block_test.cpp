@@ -5,7 +5,8 @@
 namespace ringmain::test {
 
 TEST_CASE("A block log keeps every record for a gate that never drops") {
-    Crowd crowd("one faithful gate", {.records = 32, .extents = 8, .extent_bytes = 1024, .batch_records_max = 2, .block = true});
+    Crowd crowd("one faithful gate",
+                {.records = 32, .extents = 8, .extent_bytes = 1024, .batch_records_max = 2, .block = true});
     crowd.producers = {{.deaths = 0}, {.deaths = 0}};
     crowd.gated = {{.drops = 0, .deaths = 0}};
     crowd.closers = 1;

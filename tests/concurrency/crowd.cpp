@@ -44,12 +44,15 @@ void Crowd::run(std::uint64_t records_each) {
             producer_histories_[i] = producer.take_history();
         });
     }
-    for (std::thread& thread : publishing) thread.join();
+    for (std::thread& thread : publishing)
+        thread.join();
     published_.store(true, std::memory_order_release);
     // readers first: they may need the keepers to come to the end
-    for (std::size_t i = 0; i < readers.size() + gated.size(); ++i) others[i].join();
+    for (std::size_t i = 0; i < readers.size() + gated.size(); ++i)
+        others[i].join();
     done_.store(true, std::memory_order_release);
-    for (std::size_t i = readers.size() + gated.size(); i < others.size(); ++i) others[i].join();
+    for (std::size_t i = readers.size() + gated.size(); i < others.size(); ++i)
+        others[i].join();
 
     std::vector<ReaderHistory> all = reader_histories_;
     all.insert(all.end(), gated_histories_.begin(), gated_histories_.end());
@@ -61,7 +64,8 @@ void Crowd::run_readers(std::vector<std::thread>& threads) {
     for (std::uint32_t i = 0; i < readers.size(); ++i) {
         threads.emplace_back([this, i] {
             Fate::mine().hold_up(derive_seed(seed_, kReaderActor + i), 64);
-            FollowingReader<MortalMemory> reader(log_.log, log_.log.first_offset, readers[i].reading, readers[i].closes);
+            FollowingReader<MortalMemory> reader(log_.log, log_.log.first_offset, readers[i].reading,
+                                                 readers[i].closes);
             reader.follow(published_);
             reader_histories_[i] = reader.take_history();
         });
@@ -86,13 +90,15 @@ void Crowd::run_others(std::vector<std::thread>& threads) {
 
 std::uint64_t Crowd::acknowledged() const noexcept {
     std::uint64_t count = 0;
-    for (const ProducerHistory& history : producer_histories_) count += history.records.size();
+    for (const ProducerHistory& history : producer_histories_)
+        count += history.records.size();
     return count;
 }
 
 std::uint64_t Crowd::deaths() const noexcept {
     std::uint64_t count = 0;
-    for (const ProducerHistory& history : producer_histories_) count += history.deaths;
+    for (const ProducerHistory& history : producer_histories_)
+        count += history.deaths;
     return count;
 }
 

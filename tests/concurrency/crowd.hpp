@@ -18,7 +18,7 @@ namespace ringmain::test {
 
 /// A reader that holds a gate on a block log, lets go of it now and then, and comes back.
 struct GatedReading {
-    unsigned drops = 1;   // in a thousand steps
+    unsigned drops = 1;  // in a thousand steps
     unsigned deaths = 1;
 };
 

@@ -15,7 +15,8 @@ TEST_CASE("An exclusive producer's records are whole for readers that follow clo
 
 TEST_CASE("The lease passes between exclusive producers that leave or die, and nothing is lost") {
     Crowd crowd("lease", {.records = 32, .extents = 8, .extent_bytes = 1024, .batch_records_max = 2});
-    crowd.producers = {{.detaches = 20, .deaths = 10, .exclusive = true}, {.detaches = 20, .deaths = 10, .exclusive = true}};
+    crowd.producers = {{.detaches = 20, .deaths = 10, .exclusive = true},
+                       {.detaches = 20, .deaths = 10, .exclusive = true}};
     crowd.readers = {{Reading::copy}};
     crowd.run(scaled(2000));
     CHECK(crowd.faults() == std::vector<std::string>{});

@@ -22,28 +22,39 @@ public:
     using M = MortalMemory;
     GatedReader(const partition_log::LogMemory<M>& log, Lives& lives, std::uint32_t actor, const GatedReading& habits,
                 std::uint64_t seed)
-        : log_(log), lives_(&lives), gates_(log.readers), actor_(actor), habits_(habits), random_(derive_seed(seed, actor)),
-          reader_(log, log.first_offset, Reading::visit, true), owner_(lives.begin(actor)) {
+        : log_(log),
+          lives_(&lives),
+          gates_(log.readers),
+          actor_(actor),
+          habits_(habits),
+          random_(derive_seed(seed, actor)),
+          reader_(log, log.first_offset, Reading::visit, true),
+          owner_(lives.begin(actor)) {
         Fate::mine().hold_up(derive_seed(seed, actor + 1000), 64);
     }
 
     void follow(const std::atomic<bool>& done) {
         for (;;) {
             const bool was_done = done.load(std::memory_order_acquire);
-            if (!gate_ && !hold()) continue;
+            if (!gate_ && !hold())
+                continue;
             const std::uint64_t at = reader_.position();
             const bool found = reader_.step();
-            if (reader_.position() != at && gap_under_gate()) faults_.push_back("lapped at offset " + std::to_string(at) + " behind its gate");
+            if (reader_.position() != at && gap_under_gate())
+                faults_.push_back("lapped at offset " + std::to_string(at) + " behind its gate");
             if (!found) {
                 let_go_to_here();
-                if (was_done && reader_.position() >= log_.control->log_end.load(std::memory_order_acquire)) break;
+                if (was_done && reader_.position() >= log_.control->log_end.load(std::memory_order_acquire))
+                    break;
                 std::this_thread::yield();
             } else if (random_() % 4 == 0) {
                 let_go_to_here();
             }
-            if (random_() % 1000 < habits_.drops) drop();
+            if (random_() % 1000 < habits_.drops)
+                drop();
         }
-        if (gate_) drop();
+        if (gate_)
+            drop();
     }
 
     [[nodiscard]] ReaderHistory take_history() noexcept {
@@ -59,8 +70,10 @@ private:
         std::uint64_t from = 0;
         if (!survives([&] {
                 index = gates_.claim(owner_, "test");
-                if (index) from = gates_.hold(*index, std::max(reader_.position(), log_.control->log_start.load(std::memory_order_acquire)),
-                                              log_.control->gate_floor);
+                if (index)
+                    from = gates_.hold(
+                        *index, std::max(reader_.position(), log_.control->log_start.load(std::memory_order_acquire)),
+                        log_.control->gate_floor);
             })) {
             return false;
         }
@@ -70,7 +83,8 @@ private:
         }
         gate_ = index;
         // what went before the gate stood is a gap like any other
-        while (reader_.position() < from) (void)reader_.step();
+        while (reader_.position() < from)
+            (void)reader_.step();
         gaps_before_ = reader_.gaps();
         return true;
     }
@@ -94,7 +108,8 @@ private:
     template <class Work>
     bool survives(Work&& work) {
         const bool dies = random_() % 100 < habits_.deaths;
-        if (Fate::mine().survives(dies ? static_cast<std::uint32_t>(1 + random_() % 3) : 0U, work)) return true;
+        if (Fate::mine().survives(dies ? static_cast<std::uint32_t>(1 + random_() % 3) : 0U, work))
+            return true;
         lives_->end(owner_);
         owner_ = lives_->begin(actor_);
         return false;

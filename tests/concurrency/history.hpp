@@ -50,6 +50,7 @@ struct ReaderHistory {
                                              const std::vector<ReaderHistory>& readers);
 
 /// One line for people: how many records, gaps, skips, deaths.
-[[nodiscard]] std::string summary(const std::vector<ProducerHistory>& producers, const std::vector<ReaderHistory>& readers);
+[[nodiscard]] std::string summary(const std::vector<ProducerHistory>& producers,
+                                  const std::vector<ReaderHistory>& readers);
 
 }  // namespace ringmain::test

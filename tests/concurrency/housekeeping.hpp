@@ -16,8 +16,8 @@
 namespace ringmain::test {
 
 /// Reaps, releases and closes until `done`; dies at a random point of every fourth round. Several may run at once.
-inline void keep_house(const partition_log::LogMemory<MortalMemory>& log, Lives& lives, std::uint32_t actor, std::uint64_t seed,
-                       const std::atomic<bool>& done) {
+inline void keep_house(const partition_log::LogMemory<MortalMemory>& log, Lives& lives, std::uint32_t actor,
+                       std::uint64_t seed, const std::atomic<bool>& done) {
     std::mt19937_64 random(derive_seed(seed, actor));
     Fate::mine().hold_up(derive_seed(seed, actor + 1000), 32);
     const Lives::IsDead is_dead = lives.is_dead();
@@ -29,10 +29,12 @@ inline void keep_house(const partition_log::LogMemory<MortalMemory>& log, Lives&
             gate_table::GateTable<MortalMemory> gates(log.readers);
             for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
                 const std::uint64_t owner = gates.owner(i);
-                if (owner != 0 && is_dead(owner)) gates.reap(i, owner, me);
+                if (owner != 0 && is_dead(owner))
+                    gates.reap(i, owner, me);
             }
             bool waiting = false;
-            for (std::uint64_t i = 0; i < log.records; ++i) recovery::release_cell(log, i, is_dead, waiting);
+            for (std::uint64_t i = 0; i < log.records; ++i)
+                recovery::release_cell(log, i, is_dead, waiting);
         });
         if (!alive) {
             lives.end(me);
@@ -44,7 +46,8 @@ inline void keep_house(const partition_log::LogMemory<MortalMemory>& log, Lives&
 }
 
 /// Closes tickets near the log's end, open or not, without any patience.
-inline void close_at_random(const partition_log::LogMemory<MortalMemory>& log, std::uint64_t seed, const std::atomic<bool>& done) {
+inline void close_at_random(const partition_log::LogMemory<MortalMemory>& log, std::uint64_t seed,
+                            const std::atomic<bool>& done) {
     std::mt19937_64 random(seed);
     Fate::mine().hold_up(seed, 16);
     while (!done.load(std::memory_order_acquire)) {

@@ -17,10 +17,13 @@ void Fate::hold_up(std::uint64_t seed, std::uint32_t stops) noexcept {
 }
 
 void Fate::point() noexcept {
-    if (points_to_live_ != 0 && --points_to_live_ == 0) std::longjmp(death_, 1);
-    if (stops_ == 0) return;
+    if (points_to_live_ != 0 && --points_to_live_ == 0)
+        std::longjmp(death_, 1);
+    if (stops_ == 0)
+        return;
     const auto draw = static_cast<std::uint32_t>(random_());
-    if (draw % stops_ != 0) return;
+    if (draw % stops_ != 0)
+        return;
     if (draw % (8 * stops_) == 0) {
         std::this_thread::sleep_for(std::chrono::microseconds(draw % 100));
     } else {

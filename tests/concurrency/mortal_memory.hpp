@@ -1,5 +1,5 @@
-// A memory policy under which threads behave like processes: at every failure point of the structures the calling thread
-// may be held up for a while, or die right there.
+// A memory policy under which threads behave like processes: at every failure point of the structures the calling
+// thread may be held up for a while, or die right there.
 #pragma once
 
 #include <csetjmp>
@@ -24,7 +24,8 @@ public:
     template <class Work>
     [[gnu::noinline]] bool survives(std::uint32_t points, Work&& work) noexcept {
         points_to_live_ = points;
-        if (setjmp(death_) != 0) return false;
+        if (setjmp(death_) != 0)
+            return false;
         work();
         points_to_live_ = 0;
         return true;

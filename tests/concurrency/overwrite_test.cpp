@@ -1,5 +1,5 @@
-// All roles at once on one overwriting log of a few cells: producers of every habit, readers that copy and readers that look
-// in place, closers without patience, keepers that die.
+// All roles at once on one overwriting log of a few cells: producers of every habit, readers that copy and readers that
+// look in place, closers without patience, keepers that die.
 #include <vector>
 
 #include "concurrency/crowd.hpp"

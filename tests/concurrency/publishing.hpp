@@ -25,9 +25,9 @@ struct Habits {
     unsigned batches = 20;
     unsigned loans = 10;
     unsigned detaches = 2;
-    unsigned deaths = 2;       // of whatever it does then, at a random failure point
-    unsigned large = 20;       // of its records do not fit a cell
-    bool exclusive = false;    // takes the lease instead of sharing
+    unsigned deaths = 2;     // of whatever it does then, at a random failure point
+    unsigned large = 20;     // of its records do not fit a cell
+    bool exclusive = false;  // takes the lease instead of sharing
 };
 
 class Publishing {
@@ -36,8 +36,14 @@ public:
     using Log = partition_log::LogMemory<M>;
 
     Publishing(const Log& log, Lives& lives, std::uint32_t actor, const Habits& habits, std::uint64_t seed)
-        : log_(log), lives_(&lives), is_dead_(lives.is_dead()), actor_(actor), habits_(habits), random_(derive_seed(seed, actor)) {
-        for (std::size_t i = 0; i < kBatch; ++i) records_.emplace_back(log.record_bytes_max());
+        : log_(log),
+          lives_(&lives),
+          is_dead_(lives.is_dead()),
+          actor_(actor),
+          habits_(habits),
+          random_(derive_seed(seed, actor)) {
+        for (std::size_t i = 0; i < kBatch; ++i)
+            records_.emplace_back(log.record_bytes_max());
         Fate::mine().hold_up(derive_seed(seed, actor + 1000), kStops);
     }
 
@@ -65,8 +71,10 @@ private:
     /// Runs `work`, or a part of it if the producer is to die now.
     template <class Work>
     bool survives(Work&& work) {
-        const std::uint32_t points = happens(habits_.deaths) ? static_cast<std::uint32_t>(1 + random_() % kPointsMax) : 0;
-        if (Fate::mine().survives(points, work)) return true;
+        const std::uint32_t points =
+            happens(habits_.deaths) ? static_cast<std::uint32_t>(1 + random_() % kPointsMax) : 0;
+        if (Fate::mine().survives(points, work))
+            return true;
         lives_->end(owner_);
         forget();
         ++history_.deaths;
@@ -86,7 +94,8 @@ private:
             recovery::Attachment<M, Lives::IsDead> attachment(log_, owner_, is_dead_);
             got = habits_.exclusive ? attachment.attach_exclusive() : attachment.attach_shared();
         });
-        if (!alive || got.outcome != recovery::AttachOutcome::attached) return false;
+        if (!alive || got.outcome != recovery::AttachOutcome::attached)
+            return false;
         slot_ = got.slot;
         if (habits_.exclusive) {
             exclusive_.emplace(log_, got.slot, got.generation);
@@ -97,27 +106,34 @@ private:
     }
 
     void detach() {
-        if (!attached_) return;
+        if (!attached_)
+            return;
         const bool alive = survives([&] {
             bodies().seal();
             recovery::Attachment<M, Lives::IsDead> attachment(log_, owner_, is_dead_);
-            if (habits_.exclusive) attachment.give_back_lease();
+            if (habits_.exclusive)
+                attachment.give_back_lease();
             attachment.detach(slot_);
         });
-        if (alive) forget();
+        if (alive)
+            forget();
     }
 
     void step(std::uint64_t most) {
-        if (happens(habits_.detaches)) return detach();
-        if (happens(habits_.batches)) return publish_batch(std::min<std::uint64_t>(most, 1 + random_() % kBatch));
-        if (happens(habits_.loans)) return publish_loan();
+        if (happens(habits_.detaches))
+            return detach();
+        if (happens(habits_.batches))
+            return publish_batch(std::min<std::uint64_t>(most, 1 + random_() % kBatch));
+        if (happens(habits_.loans))
+            return publish_loan();
         publish_one();
     }
 
     partition_log::RecordParts make(std::size_t index, std::uint64_t sequence) {
         std::size_t bytes = StampedRecord::kBytesMin + random_() % (log_.inline_bytes - StampedRecord::kBytesMin + 1);
         if (log_.extent_count != 0 && happens(habits_.large)) {
-            bytes = StampedRecord::kBytesMin + random_() % (log_.record_bytes_max() / (happens(90) ? 8 : 1) - StampedRecord::kBytesMin);
+            bytes = StampedRecord::kBytesMin +
+                    random_() % (log_.record_bytes_max() / (happens(90) ? 8 : 1) - StampedRecord::kBytesMin);
         }
         return records_[index].make({actor_, sequence}, bytes);
     }
@@ -131,12 +147,18 @@ private:
     void publish_loan() {
         const auto parts = make(0, next_);
         partition_log::Reserved reserved{Status::would_block};
-        if (!survives([&] { reserved = bodies().reserve(parts.length()); })) return;
-        if (reserved.status != Status::ok) return check(reserved.status);
+        if (!survives([&] { reserved = bodies().reserve(parts.length()); }))
+            return;
+        if (reserved.status != Status::ok)
+            return check(reserved.status);
         bodies().pin();
         partition_log::write_body<M>(log_.payload + reserved.location, parts);
-        finish([&] { return shared_ ? shared_->publish_placed(parts, reserved.location) : exclusive_->publish_placed(parts, reserved.location); });
-        if (attached_) bodies().unpin();
+        finish([&] {
+            return shared_ ? shared_->publish_placed(parts, reserved.location)
+                           : exclusive_->publish_placed(parts, reserved.location);
+        });
+        if (attached_)
+            bodies().unpin();
     }
 
     /// One record: repeated while a gate holds the log.
@@ -149,7 +171,8 @@ private:
                 ++next_;  // it may be in the log or not
                 return;
             }
-            if (published.status == Status::would_block) std::this_thread::yield();
+            if (published.status == Status::would_block)
+                std::this_thread::yield();
         }
         if (published.status == Status::ok) {
             history_.records.push_back({{actor_, next_++}, published.offset});
@@ -161,7 +184,8 @@ private:
     void publish_batch(std::uint64_t count) {
         std::array<partition_log::RecordParts, kBatch> parts;
         std::array<std::uint64_t, kBatch> offsets{};
-        for (std::uint64_t i = 0; i < count; ++i) parts[i] = make(i, next_ + i);
+        for (std::uint64_t i = 0; i < count; ++i)
+            parts[i] = make(i, next_ + i);
         std::size_t done = 0;
         Status status = Status::ok;
         while (done < count) {
@@ -183,22 +207,28 @@ private:
                 next_ += count - done;  // any prefix of them may be in the log
                 return;
             }
-            for (std::size_t i = 0; i < more; ++i) history_.records.push_back({{actor_, next_++}, offsets[done + i]});
+            for (std::size_t i = 0; i < more; ++i)
+                history_.records.push_back({{actor_, next_++}, offsets[done + i]});
             done += more;
             check(status);
-            if (status != Status::ok) std::this_thread::yield();
-            if (status == Status::exhausted) return;
+            if (status != Status::ok)
+                std::this_thread::yield();
+            if (status == Status::exhausted)
+                return;
         }
     }
 
     /// A quarantined ring answers exhausted until the keeper was there; everything else is a fault.
     void check(Status status) {
-        if (status == Status::ok || status == Status::would_block || status == Status::exhausted) return;
+        if (status == Status::ok || status == Status::would_block || status == Status::exhausted)
+            return;
         history_.faults.push_back("publish answers " + std::to_string(static_cast<int>(status)));
         ++next_;
     }
 
-    [[nodiscard]] partition_log::BodyWriter<M>& bodies() noexcept { return shared_ ? shared_->bodies() : exclusive_->bodies(); }
+    [[nodiscard]] partition_log::BodyWriter<M>& bodies() noexcept {
+        return shared_ ? shared_->bodies() : exclusive_->bodies();
+    }
 
     Log log_;
     Lives* lives_;

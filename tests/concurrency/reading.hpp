@@ -34,19 +34,23 @@ public:
         partition_log::RecordView view;
         std::uint64_t& at = history_.end;
         switch (reader_.look(at, view)) {
-            case partition_log::Found::record: return take(view);
+            case partition_log::Found::record:
+                return take(view);
             case partition_log::Found::skip:
                 history_.skipped.push_back(at++);
                 looks_ = 0;
                 return true;
-            case partition_log::Found::lapped: return fall_back();
+            case partition_log::Found::lapped:
+                return fall_back();
             case partition_log::Found::corrupt:
                 history_.faults.push_back("corrupt at offset " + std::to_string(at));
                 ++at;
                 return true;
-            case partition_log::Found::nothing: break;
+            case partition_log::Found::nothing:
+                break;
         }
-        if (reader_.log_start() > at) return fall_back();
+        if (reader_.log_start() > at)
+            return fall_back();
         if (reader_.log_end() > at && ++looks_ > kPatienceLooks && closes_) {
             (void)partition_log::close_ticket(log_, at);
             looks_ = 0;
@@ -58,8 +62,10 @@ public:
     void follow(const std::atomic<bool>& done) {
         for (;;) {
             const bool was_done = done.load(std::memory_order_acquire);
-            if (step()) continue;
-            if (was_done && history_.end >= reader_.log_end()) return;
+            if (step())
+                continue;
+            if (was_done && history_.end >= reader_.log_end())
+                return;
             std::this_thread::yield();
         }
     }
@@ -82,7 +88,8 @@ private:
                 M::point("test.visiting");
             }
         }
-        if (!reader_.valid(at)) return fall_back();
+        if (!reader_.valid(at))
+            return fall_back();
         const auto id = StampedRecord::open(copy_.data(), view.value_bytes, view.timestamp_ns);
         if (id) {
             history_.records.push_back({at, *id});

@@ -40,13 +40,16 @@ public:
     }
 
     /// Who made the value; nothing if it is not whole.
-    [[nodiscard]] static std::optional<RecordId> open(const std::byte* value, std::size_t bytes, std::int64_t timestamp_ns) noexcept {
-        if (bytes < kBytesMin) return std::nullopt;
+    [[nodiscard]] static std::optional<RecordId> open(const std::byte* value, std::size_t bytes,
+                                                      std::int64_t timestamp_ns) noexcept {
+        if (bytes < kBytesMin)
+            return std::nullopt;
         std::uint64_t head[4];
         std::memcpy(head, value, sizeof head);
         const bool whole = head[1] == bytes && head[3] == checksum(value, bytes) &&
                            timestamp_ns == static_cast<std::int64_t>(head[3] >> 1);
-        if (!whole) return std::nullopt;
+        if (!whole)
+            return std::nullopt;
         return RecordId{static_cast<std::uint32_t>(head[0]), head[2]};
     }
 
@@ -55,7 +58,8 @@ private:
     static std::uint64_t checksum(const std::byte* value, std::size_t bytes) noexcept {
         std::uint64_t sum = 14695981039346656037ULL;
         for (std::size_t i = 0; i < bytes; ++i) {
-            if (i >= 24 && i < kBytesMin) continue;
+            if (i >= 24 && i < kBytesMin)
+                continue;
             sum = (sum ^ static_cast<std::uint64_t>(value[i])) * 1099511628211ULL;
         }
         return sum;

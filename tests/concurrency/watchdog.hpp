@@ -19,7 +19,8 @@ public:
               std::mutex mutex;
               std::condition_variable_any wake;
               std::unique_lock lock(mutex);
-              if (wake.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) || stop.stop_requested()) return;
+              if (wake.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) || stop.stop_requested())
+                  return;
               std::fprintf(stderr, "watchdog: '%s' hangs\n", name.c_str());
               std::abort();
           }) {}

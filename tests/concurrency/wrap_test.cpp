@@ -13,8 +13,12 @@ namespace {
 constexpr std::uint64_t kBefore = 300;  // the run passes the boundary soon after its start
 
 const std::initializer_list<std::uint64_t> kFirstOffsets = {
-    (std::uint64_t{1} << 31) - kBefore, (std::uint64_t{1} << 32) - kBefore, (std::uint64_t{1} << 48) - kBefore,
-    kFirstOffsetMax - kBefore,          kFirstOffsetMax,                    (std::uint64_t{1} << 32) - 7,
+    (std::uint64_t{1} << 31) - kBefore,
+    (std::uint64_t{1} << 32) - kBefore,
+    (std::uint64_t{1} << 48) - kBefore,
+    kFirstOffsetMax - kBefore,
+    kFirstOffsetMax,
+    (std::uint64_t{1} << 32) - 7,
 };
 
 }  // namespace
@@ -48,7 +52,8 @@ TEST_CASE("Exclusive producers pass 2^31, 2^32, 2^48 and 2^61 unharmed") {
     for (const std::uint64_t first : kFirstOffsets) {
         Crowd crowd("exclusive from " + std::to_string(first),
                     {.records = 16, .extents = 8, .extent_bytes = 1024, .first_offset = first});
-        crowd.producers = {{.detaches = 10, .deaths = 5, .exclusive = true}, {.detaches = 10, .deaths = 5, .exclusive = true}};
+        crowd.producers = {{.detaches = 10, .deaths = 5, .exclusive = true},
+                           {.detaches = 10, .deaths = 5, .exclusive = true}};
         crowd.readers = {{Reading::copy}};
         crowd.run(scaled(1500));
         CHECK(crowd.faults() == std::vector<std::string>{});

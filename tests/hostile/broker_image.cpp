@@ -25,10 +25,13 @@ void publish_some(const Broker& broker) {
         const std::string text = "record " + std::to_string(i);
         ProducerRecord record;
         record.value = as_bytes(i % 4 == 0 ? large : text);
-        if (i % 3 != 0) record.key = as_bytes(text);
-        if (i % 5 == 0) record.headers = headers;
+        if (i % 3 != 0)
+            record.key = as_bytes(text);
+        if (i % 5 == 0)
+            record.headers = headers;
         record.timestamp_ns = i * 10;
-        if (producer.publish(record).status != Status::ok) throw std::runtime_error("cannot publish");
+        if (producer.publish(record).status != Status::ok)
+            throw std::runtime_error("cannot publish");
     }
 }
 
@@ -47,56 +50,81 @@ BrokerImage::BrokerImage(fs::path directory) : directory_(std::move(directory)) 
 
 void BrokerImage::remember() {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_)) {
-        if (entry.is_directory()) directories_.push_back(fs::relative(entry.path(), directory_));
-        if (!entry.is_regular_file()) continue;
+        if (entry.is_directory())
+            directories_.push_back(fs::relative(entry.path(), directory_));
+        if (!entry.is_regular_file())
+            continue;
         std::ifstream in(entry.path(), std::ios::binary);
         files_[fs::relative(entry.path(), directory_)] = std::string(std::istreambuf_iterator<char>(in), {});
     }
-    if (log_file().empty()) throw std::runtime_error("no log in the image");
+    if (log_file().empty())
+        throw std::runtime_error("no log in the image");
 }
 
 fs::path BrokerImage::log_file() const {
-    const auto found = std::find_if(files_.begin(), files_.end(), [](const auto& file) { return file.first.extension() == ".log"; });
+    const auto found =
+        std::find_if(files_.begin(), files_.end(), [](const auto& file) { return file.first.extension() == ".log"; });
     return found == files_.end() ? fs::path() : found->first;
 }
 
 void BrokerImage::restore() const {
     fs::remove_all(directory_);
     fs::create_directories(directory_);
-    for (const fs::path& name : directories_) fs::create_directories(directory_ / name);
+    for (const fs::path& name : directories_)
+        fs::create_directories(directory_ / name);
     for (const auto& [name, bytes] : files_) {
-        std::ofstream(directory_ / name, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        std::ofstream(directory_ / name, std::ios::binary)
+            .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
 }
 
 std::uint64_t nasty_word(std::uint64_t truth, std::mt19937_64& random) {
     const std::uint64_t draw = random();
     switch (draw % 12) {
-        case 0: return 0;
-        case 1: return ~std::uint64_t{0} - draw / 16 % 3;
-        case 2: return random();
-        case 3: return truth + draw / 16 % 64;
-        case 4: return truth - draw / 16 % 64;
-        case 5: return truth ^ (std::uint64_t{1} << (draw / 16 % 64));
-        case 6: return std::uint64_t{1} << (draw / 16 % 64);
-        case 7: return truth + (std::uint64_t{1} << (draw / 16 % 63));
-        case 8: return (draw / 16 % 64) << 2 | (draw / 4096 & 3);  // a cell word
-        case 9: return truth << (draw / 16 % 32);
-        case 10: return 0x0000'0001'0000'0001ULL * (draw / 16 % 5);
-        default: return random() >> (draw / 16 % 64);
+        case 0:
+            return 0;
+        case 1:
+            return ~std::uint64_t{0} - draw / 16 % 3;
+        case 2:
+            return random();
+        case 3:
+            return truth + draw / 16 % 64;
+        case 4:
+            return truth - draw / 16 % 64;
+        case 5:
+            return truth ^ (std::uint64_t{1} << (draw / 16 % 64));
+        case 6:
+            return std::uint64_t{1} << (draw / 16 % 64);
+        case 7:
+            return truth + (std::uint64_t{1} << (draw / 16 % 63));
+        case 8:
+            return (draw / 16 % 64) << 2 | (draw / 4096 & 3);  // a cell word
+        case 9:
+            return truth << (draw / 16 % 32);
+        case 10:
+            return 0x0000'0001'0000'0001ULL * (draw / 16 % 5);
+        default:
+            return random() >> (draw / 16 % 64);
     }
 }
 
 /// Mostly where something stands: headers, words, cells; in the payload now and then.
 std::size_t BrokerImage::some_position(const fs::path& file, std::size_t size, std::mt19937_64& random) const {
     const std::uint64_t draw = random();
-    if (file != log_file()) return draw % std::min<std::size_t>(size, draw % 4 == 0 ? size : 600);
+    if (file != log_file())
+        return draw % std::min<std::size_t>(size, draw % 4 == 0 ? size : 600);
     switch (draw % 8) {
-        case 0: return draw / 8 % 136;  // header and geometry
-        case 1: case 2: return layout::kControlAt + draw / 8 % 5 * layout::kLineBytes;
-        case 3: return layout::kProducersAt + draw / 8 % (4 * layout::kLineBytes + 64);
-        case 7: return draw / 8 % size;
-        default: return 8192 + draw / 8 % (16 * 64);
+        case 0:
+            return draw / 8 % 136;  // header and geometry
+        case 1:
+        case 2:
+            return layout::kControlAt + draw / 8 % 5 * layout::kLineBytes;
+        case 3:
+            return layout::kProducersAt + draw / 8 % (4 * layout::kLineBytes + 64);
+        case 7:
+            return draw / 8 % size;
+        default:
+            return 8192 + draw / 8 % (16 * 64);
     }
 }
 
@@ -110,7 +138,8 @@ Damaged BrokerImage::damage(std::mt19937_64& random) const {
         std::advance(file, static_cast<std::ptrdiff_t>(random() % files_.size()));
     }
     std::string bytes = file->second;
-    if (bytes.empty()) return {file->first, "nothing, it is empty"};
+    if (bytes.empty())
+        return {file->first, "nothing, it is empty"};
     std::string what;
     for (std::uint64_t times = 1 + random() % 3; times != 0; --times) {
         std::size_t at = some_position(file->first, bytes.size(), random);
@@ -122,7 +151,8 @@ Damaged BrokerImage::damage(std::mt19937_64& random) const {
         std::memcpy(bytes.data() + at, &word, std::min(bytes.size(), width));
         what += " +" + std::to_string(at) + ": " + std::to_string(width) + " bytes of " + std::to_string(word);
     }
-    std::ofstream(directory_ / file->first, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(directory_ / file->first, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return {file->first, what};
 }
 

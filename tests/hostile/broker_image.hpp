@@ -37,7 +37,8 @@ public:
 
 private:
     void remember();
-    [[nodiscard]] std::size_t some_position(const std::filesystem::path& file, std::size_t size, std::mt19937_64& random) const;
+    [[nodiscard]] std::size_t some_position(const std::filesystem::path& file, std::size_t size,
+                                            std::mt19937_64& random) const;
 
     std::filesystem::path directory_;
     std::vector<std::filesystem::path> directories_;

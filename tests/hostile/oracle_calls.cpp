@@ -56,7 +56,8 @@ RecordParts OracleCalls::parts() {
     parts.headers = value_.data();
     parts.value_bytes = static_cast<std::uint32_t>(below(3) == 0 ? below(kValueMax) : below(48));
     parts.flags = below(2) == 0 ? layout::kNullKey : 0;
-    if (parts.flags == 0) parts.key_bytes = static_cast<std::uint16_t>(below(40));
+    if (parts.flags == 0)
+        parts.key_bytes = static_cast<std::uint16_t>(below(40));
     if (below(4) == 0) {
         parts.flags |= layout::kHasHeaders;
         parts.headers_bytes = static_cast<std::uint32_t>(below(100));
@@ -73,7 +74,8 @@ void OracleCalls::read() {
         reader.copy_body(view, copy_.data());
         if (partition_log::split_body<M>(view)) {
             (void)partition_log::count_headers(view.headers(), view.headers_bytes);
-            for (std::size_t i = 0; i < view.key_bytes; ++i) copy_[0] ^= view.key()[i];
+            for (std::size_t i = 0; i < view.key_bytes; ++i)
+                copy_[0] ^= view.key()[i];
         }
         (void)reader.valid(offset);
     }
@@ -86,26 +88,31 @@ void OracleCalls::publish() { (void)shared_->publish(parts()); }
 void OracleCalls::publish_batch() {
     std::array<RecordParts, 9> batch;
     std::array<std::uint64_t, 9> offsets{};
-    for (RecordParts& one : batch) one = parts();
+    for (RecordParts& one : batch)
+        one = parts();
     const auto published = shared_->publish_batch(std::span(batch).first(below(batch.size() + 1)), offsets);
-    if (published.count > batch.size()) std::abort();
+    if (published.count > batch.size())
+        std::abort();
 }
 
 void OracleCalls::publish_loan() {
     const RecordParts body = parts();
     const partition_log::Reserved reserved = shared_->bodies().reserve(body.length());
-    if (reserved.status != Status::ok) return;
+    if (reserved.status != Status::ok)
+        return;
     shared_->bodies().pin();
     partition_log::write_body<M>(log_.payload + reserved.location, body);
     (void)shared_->publish(parts());
     const partition_log::Published published = shared_->publish_placed(body, reserved.location);
     shared_->bodies().unpin();
-    if (published.status != Status::ok) shared_->bodies().give_back(reserved.location, body.length());
+    if (published.status != Status::ok)
+        shared_->bodies().give_back(reserved.location, body.length());
 }
 
 void OracleCalls::use_tickets() {
     const partition_log::Published ticket = shared_->take_ticket();
-    if (ticket.status != Status::ok) return;
+    if (ticket.status != Status::ok)
+        return;
     if (below(2) == 0) {
         (void)shared_->commit_at(ticket.offset, parts());
     } else {
@@ -120,9 +127,11 @@ void OracleCalls::publish_exclusively() {
     }
     std::array<RecordParts, 9> batch;
     std::array<std::uint64_t, 9> offsets{};
-    for (RecordParts& one : batch) one = parts();
+    for (RecordParts& one : batch)
+        one = parts();
     const auto published = exclusive_->publish_batch(batch, offsets);
-    if (published.count > batch.size()) std::abort();
+    if (published.count > batch.size())
+        std::abort();
 }
 
 void OracleCalls::attach_shared() {
@@ -138,13 +147,16 @@ void OracleCalls::attach_exclusive() {
 }
 
 void OracleCalls::use(recovery::Attachment<M, IsDead>& attachment, const recovery::Attached& got) {
-    if (got.outcome != recovery::AttachOutcome::attached) return;
-    if (got.slot >= log_.producer_slots) std::abort();
+    if (got.outcome != recovery::AttachOutcome::attached)
+        return;
+    if (got.slot >= log_.producer_slots)
+        std::abort();
     shared_->bodies().seal();
     exclusive_->bodies().seal();
     shared_.emplace(log_, got.slot, got.generation);
     exclusive_.emplace(log_, got.slot, got.generation);
-    if (below(2) == 0) return;
+    if (below(2) == 0)
+        return;
     attachment.give_back_lease();
     attachment.detach(got.slot);
 }
@@ -156,18 +168,23 @@ void OracleCalls::recover() {
     (void)recovery::reap_producers(log_, is_dead, &sealed);
     (void)recovery::reap_gates(log_, kMe, is_dead);
     (void)recovery::recover_lease(log_, Oracle::random() >> below(64), is_dead);
-    for (std::uint64_t i = 0; i < log_.records; ++i) (void)recovery::release_cell(log_, i, is_dead, waiting);
+    for (std::uint64_t i = 0; i < log_.records; ++i)
+        (void)recovery::release_cell(log_, i, is_dead, waiting);
 }
 
 void OracleCalls::use_gates() {
     gate_table::GateTable<M> gates(log_.readers);
     (void)gates.lowest();
-    if (const auto index = gates.claim(kMe, "a name that is longer than the sixty-three bytes that a gate has for its name")) {
-        if (*index >= layout::kGatesMax) std::abort();
+    if (const auto index =
+            gates.claim(kMe, "a name that is longer than the sixty-three bytes that a gate has for its name")) {
+        if (*index >= layout::kGatesMax)
+            std::abort();
         (void)gates.hold(*index, some_offset(), log_.control->gate_floor);
         gates.move(*index, some_offset());
-        if (gates.name(*index).size() > 64) std::abort();
-        if (below(2) == 0) gates.drop(*index);
+        if (gates.name(*index).size() > 64)
+            std::abort();
+        if (below(2) == 0)
+            gates.drop(*index);
     }
     (void)gates.reap(static_cast<std::uint32_t>(below(layout::kGatesMax)), kMe, kMe + 1);
 }

@@ -23,8 +23,10 @@ class OracleCalls {
 public:
     using M = OracleMemory;
 
-    OracleCalls(const PlainShape& shape, std::uint64_t seed) : memory_(shape), log_(memory_.log), value_(kValueMax), copy_(log_.payload_bytes) {
-        for (std::size_t i = 0; i < value_.size(); ++i) value_[i] = static_cast<std::byte>(seed + i);
+    OracleCalls(const PlainShape& shape, std::uint64_t seed)
+        : memory_(shape), log_(memory_.log), value_(kValueMax), copy_(log_.payload_bytes) {
+        for (std::size_t i = 0; i < value_.size(); ++i)
+            value_[i] = static_cast<std::byte>(seed + i);
         begin_publishers();
     }
 

@@ -40,18 +40,30 @@ bool Oracle::lies() noexcept {
 std::uint64_t Oracle::lie(std::uint64_t truth) noexcept {
     const std::uint64_t draw = random() >> 32;
     switch (draw % 12) {
-        case 0: return last_lie_;  // the same lie again
-        case 1: return last_lie_ = random();
-        case 2: return last_lie_ = random() >> (draw % 64);
-        case 3: return last_lie_ = truth + draw % 8;
-        case 4: return last_lie_ = truth - draw % 8;
-        case 5: return last_lie_ = truth ^ (std::uint64_t{1} << (draw % 64));
-        case 6: return last_lie_ = truth ^ (draw & 3);  // another state of the same offset
-        case 7: return last_lie_ = truth + (std::uint64_t{16} << (draw % 4));  // about a lap
-        case 8: return last_lie_ = ~std::uint64_t{0} - draw % 4;
-        case 9: return last_lie_ = std::uint64_t{1} << (56 + draw % 8);
-        case 10: return last_lie_ = truth << 2 | (draw & 3);
-        default: return last_lie_ = 0;
+        case 0:
+            return last_lie_;  // the same lie again
+        case 1:
+            return last_lie_ = random();
+        case 2:
+            return last_lie_ = random() >> (draw % 64);
+        case 3:
+            return last_lie_ = truth + draw % 8;
+        case 4:
+            return last_lie_ = truth - draw % 8;
+        case 5:
+            return last_lie_ = truth ^ (std::uint64_t{1} << (draw % 64));
+        case 6:
+            return last_lie_ = truth ^ (draw & 3);  // another state of the same offset
+        case 7:
+            return last_lie_ = truth + (std::uint64_t{16} << (draw % 4));  // about a lap
+        case 8:
+            return last_lie_ = ~std::uint64_t{0} - draw % 4;
+        case 9:
+            return last_lie_ = std::uint64_t{1} << (56 + draw % 8);
+        case 10:
+            return last_lie_ = truth << 2 | (draw & 3);
+        default:
+            return last_lie_ = 0;
     }
 }
 

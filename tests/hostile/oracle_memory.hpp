@@ -1,7 +1,7 @@
 // A memory policy whose shared memory lies: a load may answer anything, an exchange may fail or hold as it likes.
 //
-// Only the memory lies; it is still there. Whatever the structures read or write outside of it is for AddressSanitizer to
-// see. Accesses are counted, so that a call that does not come to its end is noticed.
+// Only the memory lies; it is still there. Whatever the structures read or write outside of it is for AddressSanitizer
+// to see. Accesses are counted, so that a call that does not come to its end is noticed.
 #pragma once
 
 #include <atomic>
@@ -65,7 +65,8 @@ struct OracleMemory {
             expected = found;
             return false;
         }
-        bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure) noexcept {
+        bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
+                                   std::memory_order failure) noexcept {
             return compare_exchange_strong(expected, desired, success, failure);
         }
 
@@ -81,10 +82,13 @@ struct OracleMemory {
     };
 
     static void fence(std::memory_order) noexcept {}
-    static void copy_in(std::byte* shared, const void* from, std::size_t bytes) noexcept { std::memcpy(shared, from, bytes); }
+    static void copy_in(std::byte* shared, const void* from, std::size_t bytes) noexcept {
+        std::memcpy(shared, from, bytes);
+    }
     static void copy_out(void* to, const std::byte* shared, std::size_t bytes) noexcept {
         std::memcpy(to, shared, bytes);
-        if (bytes != 0 && Oracle::lies()) Oracle::distort(static_cast<std::byte*>(to), bytes);
+        if (bytes != 0 && Oracle::lies())
+            Oracle::distort(static_cast<std::byte*>(to), bytes);
     }
     static void point(const char*) noexcept {}
     static void prefetch_for_write(const void*) noexcept {}

@@ -1,5 +1,5 @@
-// Every structure over memory that lies: each call comes to its end, touches nothing but the memory it was given, and answers
-// with one of its answers.
+// Every structure over memory that lies: each call comes to its end, touches nothing but the memory it was given, and
+// answers with one of its answers.
 #include <array>
 #include <chrono>
 #include <iostream>
@@ -30,8 +30,12 @@ std::uint64_t run(const Mood& mood, std::uint64_t seed, std::uint64_t calls) {
     Oracle::begin(seed, mood.lies_per_256);
     std::uint64_t done = 0;
     while (done < calls) {
-        OracleCalls log({.records = 16, .extents = 8, .extent_bytes = 1024, .batch_records_max = 2,
-                         .first_offset = mood.first_offset, .block = mood.block},
+        OracleCalls log({.records = 16,
+                         .extents = 8,
+                         .extent_bytes = 1024,
+                         .batch_records_max = 2,
+                         .first_offset = mood.first_offset,
+                         .block = mood.block},
                         seed + done);
         for (std::uint64_t i = 0; i < kCallsPerLog; ++i, ++done) {
             log.call();
@@ -45,8 +49,7 @@ std::uint64_t run(const Mood& mood, std::uint64_t seed, std::uint64_t calls) {
 TEST_CASE("No structure can be made to loop or to touch foreign memory by what its memory answers") {
     const std::uint64_t seed = seed_for("oracle");
     const std::uint64_t calls = from_environment("RINGMAIN_HOSTILE_CALLS", 250'000);
-    const std::array moods = {Mood{"a liar", 192, false, 0},
-                              Mood{"now and then, block", 24, true, 0},
+    const std::array moods = {Mood{"a liar", 192, false, 0}, Mood{"now and then, block", 24, true, 0},
                               Mood{"rarely", 3, false, std::uint64_t{1} << 32},
                               Mood{"a liar, block", 128, true, std::uint64_t{1} << 61},
                               Mood{"half the time", 96, false, 1000}};

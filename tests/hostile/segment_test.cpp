@@ -29,8 +29,9 @@ constexpr auto kPatience = std::chrono::seconds(30);  // for one damage, on a ma
 /// Memory that a child and its parent both see.
 class Shared {
 public:
-    Shared() : counter_(static_cast<std::atomic<std::uint64_t>*>(
-                   ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+    Shared()
+        : counter_(static_cast<std::atomic<std::uint64_t>*>(
+              ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
     Shared(const Shared&) = delete;
     Shared& operator=(const Shared&) = delete;
     ~Shared() { ::munmap(counter_, 4096); }
@@ -47,11 +48,14 @@ int wait_while_it_counts(Child& child, const Shared& counter) {
         const auto until = std::chrono::steady_clock::now() + kPatience;
         while (std::chrono::steady_clock::now() < until) {
             siginfo_t ended{};
-            if (::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) return child.wait();
+            if (::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                ended.si_pid != 0)
+                return child.wait();
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
         const std::uint64_t now = (*counter).load(std::memory_order_acquire);
-        if (now == seen) return -1;
+        if (now == seen)
+            return -1;
         seen = now;
     }
 }
@@ -82,10 +86,11 @@ TEST_CASE("Damaged files give errors or records, and no crash and no hang") {
             return 0;
         });
         const int code = wait_while_it_counts(child, next);
-        if (code == 0) continue;
+        if (code == 0)
+            continue;
         const std::uint64_t at = (*next).load(std::memory_order_acquire);
-        faults.push_back("image " + std::to_string(at) + (code < 0 ? " hangs" : " ends with " + std::to_string(code)) + ": " +
-                         describe(image, seed, at));
+        faults.push_back("image " + std::to_string(at) + (code < 0 ? " hangs" : " ends with " + std::to_string(code)) +
+                         ": " + describe(image, seed, at));
         (*next).store(at + 1, std::memory_order_release);
     }
     std::cout << "hostile segments: " << (*next).load(std::memory_order_acquire) << " images\n";
@@ -97,10 +102,13 @@ TEST_CASE("Truncated files are refused before anything in them is followed") {
     const BrokerImage image(scratch.broker());
     std::vector<std::string> faults;
     for (const auto& [name, bytes] : image.files()) {
-        if (bytes.size() < 4096) continue;  // lock files have no content
-        for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{100},
-                                       std::size_t{4095}, std::size_t{4096}, bytes.size() / 2, bytes.size() - 4096, bytes.size() - 1}) {
-            if (size >= bytes.size()) continue;
+        if (bytes.size() < 4096)
+            continue;  // lock files have no content
+        for (const std::size_t size :
+             {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{100}, std::size_t{4095},
+              std::size_t{4096}, bytes.size() / 2, bytes.size() - 4096, bytes.size() - 1}) {
+            if (size >= bytes.size())
+                continue;
             image.restore();
             fs::resize_file(image.directory() / name, size);
             Child child([&] {
@@ -116,7 +124,8 @@ TEST_CASE("Truncated files are refused before anything in them is followed") {
                 return 1;
             });
             const int code = child.wait(kPatience);
-            if (code != 0) faults.push_back(name.string() + " of " + std::to_string(size) + " bytes: " + std::to_string(code));
+            if (code != 0)
+                faults.push_back(name.string() + " of " + std::to_string(size) + " bytes: " + std::to_string(code));
         }
     }
     CHECK(faults == std::vector<std::string>{});
@@ -136,7 +145,8 @@ TEST_CASE("A process that scribbles over a live log stops nobody and crashes nob
             const std::size_t at = 4096 + random() % (random() % 2 == 0 ? 5200 : 60'000) / 8 * 8;
             const std::uint64_t word = nasty_word(random() % 64, random);
             log.seekp(static_cast<std::streamoff>(at)).write(reinterpret_cast<const char*>(&word), sizeof word).flush();
-            if (random() % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+            if (random() % 64 == 0)
+                std::this_thread::sleep_for(std::chrono::microseconds(50));
         }
         return 0;
     });

@@ -26,13 +26,17 @@ void attempt(const Call& call) {
 std::uint64_t touch(const ConsumerRecord& record) {
     std::uint64_t sum = record.offset;
     const auto add = [&sum](Bytes bytes) {
-        for (const std::byte one : bytes) sum += static_cast<std::uint64_t>(one);
+        for (const std::byte one : bytes)
+            sum += static_cast<std::uint64_t>(one);
     };
-    if (record.key) add(*record.key);
-    if (record.value) add(*record.value);
+    if (record.key)
+        add(*record.key);
+    if (record.value)
+        add(*record.value);
     for (const Header& header : record.headers) {
         add(as_bytes(header.name));
-        if (header.value) add(*header.value);
+        if (header.value)
+            add(*header.value);
     }
     return sum;
 }
@@ -44,33 +48,40 @@ void consume(const Broker& broker) {
     const auto read = [&] {
         for (int i = 0; i < 40; ++i) {
             const PollResult result = consumer.poll(16);
-            for (const ConsumerRecord& record : result.records) sum += touch(record);
-            if (result.status != Status::ok || (result.records.empty() && result.gaps.empty())) break;
+            for (const ConsumerRecord& record : result.records)
+                sum += touch(record);
+            if (result.status != Status::ok || (result.records.empty() && result.gaps.empty()))
+                break;
         }
     };
     read();
-    for (const Position& to : {Position::since(100), Position::last(5), Position::earliest(), Position::at(20), Position::latest()}) {
+    for (const Position& to :
+         {Position::since(100), Position::last(5), Position::earliest(), Position::at(20), Position::latest()}) {
         attempt([&] { consumer.seek(kImageTopic, 0, to); });
-        for (int i = 0; i < 20; ++i) (void)consumer.visit([&](const ConsumerRecord& record) { sum += touch(record); });
+        for (int i = 0; i < 20; ++i)
+            (void)consumer.visit([&](const ConsumerRecord& record) { sum += touch(record); });
         read();
     }
     attempt([&] { consumer.hold_gates("hostile"); });
     consumer.move_gates();
     consumer.drop_gates();
-    if (sum == 1) throw std::runtime_error("unlikely");  // keeps the reads
+    if (sum == 1)
+        throw std::runtime_error("unlikely");  // keeps the reads
 }
 
 void publish(const Broker& broker, bool exclusive) {
     Producer producer(broker, kImageTopic, {.exclusive = exclusive});
     const std::string large(2000, 'x');
     std::vector<ProducerRecord> records(5);
-    for (std::size_t i = 0; i < records.size(); ++i) records[i].value = as_bytes(i % 2 == 0 ? "small" : large);
+    for (std::size_t i = 0; i < records.size(); ++i)
+        records[i].value = as_bytes(i % 2 == 0 ? "small" : large);
     for (int i = 0; i < 6; ++i) {
         (void)producer.try_publish(records[static_cast<std::size_t>(i) % records.size()]);
         (void)producer.try_publish_batch(records);
     }
     Loan loan = producer.loan(1000);
-    if (loan.status() == Status::ok) (void)producer.try_publish(loan);
+    if (loan.status() == Status::ok)
+        (void)producer.try_publish(loan);
     (void)producer.blocking_gate(0);
 }
 
@@ -79,7 +90,8 @@ void publish(const Broker& broker, bool exclusive) {
 void use_broker(const std::filesystem::path& directory) {
     std::optional<Broker> broker;
     attempt([&] { broker.emplace(directory); });
-    if (!broker) return;
+    if (!broker)
+        return;
     attempt([&] { (void)broker->list_topics(); });
     attempt([&] { (void)broker->describe_topic(kImageTopic); });
     attempt([&] { (void)broker->verify(); });
@@ -89,7 +101,8 @@ void use_broker(const std::filesystem::path& directory) {
     attempt([&] { publish(*broker, true); });
     attempt([&] {
         Keeper keeper(*broker);
-        for (int i = 0; i < 5; ++i) (void)keeper.do_work(std::chrono::seconds(i));
+        for (int i = 0; i < 5; ++i)
+            (void)keeper.do_work(std::chrono::seconds(i));
     });
     attempt([&] { consume(*broker); });
     attempt([&] { (void)broker->verify(kImageTopic); });

@@ -57,11 +57,13 @@ TEST_CASE("A visitor gets past records whose memory was given up before their ce
     Consumer consumer(small.broker);
     consumer.assign("edges");
     const std::string value(5000, 'x');
-    for (int i = 0; i < 10; ++i) CHECK(producer.publish(records_of(value, 1).front()).status == Status::ok);
+    for (int i = 0; i < 10; ++i)
+        CHECK(producer.publish(records_of(value, 1).front()).status == Status::ok);
     REQUIRE(consumer.log_start("edges", 0) > 0);  // 8 extents, one record each: two were taken again
     int steps = 0;
     VisitStatus status = VisitStatus::lapped;
-    while (status != VisitStatus::empty && ++steps < 50) status = consumer.visit([](const ConsumerRecord&) {});
+    while (status != VisitStatus::empty && ++steps < 50)
+        status = consumer.visit([](const ConsumerRecord&) {});
     CHECK(status == VisitStatus::empty);
     CHECK(consumer.position("edges", 0) == 10);
 }

@@ -9,10 +9,11 @@
 namespace ringmain::test {
 
 std::ostream& operator<<(std::ostream& out, const Operation& operation) {
-    static constexpr const char* kNames[] = {"publish", "batch", "loan", "poll", "visit", "seek", "gate", "reopen_consumer",
+    static constexpr const char* kNames[] = {"publish",         "batch",    "loan", "poll",
+                                             "visit",           "seek",     "gate", "reopen_consumer",
                                              "reopen_producer", "recreate", "keep", "look"};
-    return out << kNames[static_cast<std::size_t>(operation.action)] << '(' << operation.a << ", " << operation.b << ", "
-               << operation.c << ')';
+    return out << kNames[static_cast<std::size_t>(operation.action)] << '(' << operation.a << ", " << operation.b
+               << ", " << operation.c << ')';
 }
 
 TopicOptions options_from(std::uint32_t shape, std::uint64_t first_offset) {

@@ -1,5 +1,5 @@
-// A random sequence: options of a topic, then operations on it. Every number stands for something legal, so that a sequence
-// can be shrunk by leaving operations out and making numbers smaller.
+// A random sequence: options of a topic, then operations on it. Every number stands for something legal, so that a
+// sequence can be shrunk by leaving operations out and making numbers smaller.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,19 @@
 namespace ringmain::test {
 
 enum class Action : std::uint8_t {
-    publish, batch, loan, poll, visit, seek, gate, reopen_consumer, reopen_producer, recreate, keep, look, count
+    publish,
+    batch,
+    loan,
+    poll,
+    visit,
+    seek,
+    gate,
+    reopen_consumer,
+    reopen_producer,
+    recreate,
+    keep,
+    look,
+    count
 };
 
 struct Operation {

@@ -16,7 +16,8 @@ void require(bool holds, const std::string& what);
 class RealRecord {
 public:
     explicit RealRecord(ReferenceRecord record) : record_(std::move(record)) {
-        for (const auto& [name, value] : record_.headers) headers_.push_back({name, bytes_of(value)});
+        for (const auto& [name, value] : record_.headers)
+            headers_.push_back({name, bytes_of(value)});
     }
     RealRecord(const RealRecord& other) : RealRecord(other.record_) {}
     RealRecord& operator=(const RealRecord&) = delete;
@@ -32,7 +33,8 @@ public:
 
 private:
     static OptionalBytes bytes_of(const Text& text) {
-        if (!text) return std::nullopt;
+        if (!text)
+            return std::nullopt;
         return as_bytes(*text);
     }
 
@@ -43,7 +45,8 @@ private:
 [[nodiscard]] inline ReferenceRecord read_record(const ConsumerRecord& real) {
     const auto text_of = [](const OptionalBytes& bytes) { return bytes ? Text(std::string(as_text(*bytes))) : Text(); };
     ReferenceRecord record{text_of(real.key), text_of(real.value), {}, real.timestamp_ns};
-    for (const Header& header : real.headers) record.headers.emplace_back(std::string(header.name), text_of(header.value));
+    for (const Header& header : real.headers)
+        record.headers.emplace_back(std::string(header.name), text_of(header.value));
     return record;
 }
 

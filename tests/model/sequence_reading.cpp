@@ -18,8 +18,9 @@ void SequenceRun::observe_starts() {
     for (std::uint32_t i = 0; i < logs_.size(); ++i) {
         const std::uint64_t real = consumer_->log_start(kTopic, i);
         const std::uint64_t modelled = logs_[i].start;
-        require(logs_[i].agrees_on_start(real), "partition " + std::to_string(i) + " starts at " + std::to_string(real) +
-                                                    " of " + std::to_string(logs_[i].end) + ", not at " + std::to_string(modelled));
+        require(logs_[i].agrees_on_start(real), "partition " + std::to_string(i) + " starts at " +
+                                                    std::to_string(real) + " of " + std::to_string(logs_[i].end) +
+                                                    ", not at " + std::to_string(modelled));
         require(!gates_[i] || real <= std::max(*gates_[i], modelled), "the log start passed a gate");
     }
 }
@@ -29,8 +30,8 @@ void SequenceRun::compare_gap(const Gap& gap) {
     std::uint64_t& position = positions_.at(gap.partition);
     require(gap.reason == GapReason::overwritten, "a gap for another reason");
     require(gap.from == position && gap.to == log.start && gap.from < gap.to,
-            "gap " + std::to_string(gap.from) + ".." + std::to_string(gap.to) + " at position " + std::to_string(position) +
-                " of a log that starts at " + std::to_string(log.start));
+            "gap " + std::to_string(gap.from) + ".." + std::to_string(gap.to) + " at position " +
+                std::to_string(position) + " of a log that starts at " + std::to_string(log.start));
     position = gap.to;
 }
 
@@ -49,11 +50,15 @@ void SequenceRun::poll(const Operation& operation) {
     const PollResult result = consumer_->poll(most);
     require(result.status == Status::ok, "poll: " + std::string(to_string(result.status)));
     require(result.records.size() <= most, "poll gave more than asked for");
-    for (const Gap& gap : result.gaps) compare_gap(gap);
-    for (const ConsumerRecord& record : result.records) compare_content(record.partition, record.offset, read_record(record));
-    if (!result.records.empty() || !result.gaps.empty()) return;
+    for (const Gap& gap : result.gaps)
+        compare_gap(gap);
+    for (const ConsumerRecord& record : result.records)
+        compare_content(record.partition, record.offset, read_record(record));
+    if (!result.records.empty() || !result.gaps.empty())
+        return;
     for (std::uint32_t i = 0; i < logs_.size(); ++i) {
-        require(positions_[i] >= logs_[i].end, "poll found nothing at " + std::to_string(positions_[i]) + " of " + std::to_string(logs_[i].end));
+        require(positions_[i] >= logs_[i].end,
+                "poll found nothing at " + std::to_string(positions_[i]) + " of " + std::to_string(logs_[i].end));
     }
 }
 
@@ -72,13 +77,16 @@ void SequenceRun::visit() {
             compare_content(partition, offset, *seen);
             return;
         }
-        case VisitStatus::gap: return compare_gap(consumer_->last_gap());
+        case VisitStatus::gap:
+            return compare_gap(consumer_->last_gap());
         case VisitStatus::empty:
             for (std::uint32_t i = 0; i < logs_.size(); ++i) {
                 require(positions_[i] >= logs_[i].end, "visit found nothing, but there is something");
             }
             return;
-        default: require(false, "visit answers " + std::to_string(static_cast<int>(status)) + ", but nobody is there to overwrite");
+        default:
+            require(false,
+                    "visit answers " + std::to_string(static_cast<int>(status)) + ", but nobody is there to overwrite");
     }
 }
 
@@ -88,8 +96,12 @@ void SequenceRun::seek(const Operation& operation) {
     Position to;
     std::uint64_t right = 0;
     switch (operation.a % 5) {
-        case 0: to = Position::earliest(), right = log.start; break;
-        case 1: to = Position::latest(), right = log.end; break;
+        case 0:
+            to = Position::earliest(), right = log.start;
+            break;
+        case 1:
+            to = Position::latest(), right = log.end;
+            break;
         case 2:
             right = log.first + operation.b % (log.end - log.first + 3);
             to = Position::at(right);
@@ -105,30 +117,36 @@ void SequenceRun::seek(const Operation& operation) {
         }
     }
     const SeekResult result = consumer_->seek(kTopic, partition, to);
-    require(result.offset == right, "seek " + std::to_string(operation.a % 5) + " went to " + std::to_string(result.offset) +
-                                        ", not " + std::to_string(right));
+    require(result.offset == right, "seek " + std::to_string(operation.a % 5) + " went to " +
+                                        std::to_string(result.offset) + ", not " + std::to_string(right));
     require(result.at_end == (right >= log.end), "seek is wrong about the end");
     require(consumer_->position(kTopic, partition) == right, "the position is not where the seek went");
     positions_[partition] = right;
 }
 
 void SequenceRun::gate(const Operation& operation) {
-    if (options_.when_full != WhenFull::block) return;
+    if (options_.when_full != WhenFull::block)
+        return;
     const bool held = gates_[0].has_value();
     switch (operation.a % 3) {
         case 0:
-            if (held) return;
+            if (held)
+                return;
             // a gate holds what is still there
             for (std::uint32_t i = 0; i < logs_.size(); ++i) {
-                positions_[i] = consumer_->seek(kTopic, i, Position::at(std::clamp(positions_[i], logs_[i].start, logs_[i].end))).offset;
+                positions_[i] =
+                    consumer_->seek(kTopic, i, Position::at(std::clamp(positions_[i], logs_[i].start, logs_[i].end)))
+                        .offset;
             }
             consumer_->hold_gates("model");
             gates_.assign(positions_.begin(), positions_.end());
             break;
         case 1:
-            if (!held) return;
+            if (!held)
+                return;
             for (std::uint32_t i = 0; i < logs_.size(); ++i) {
-                if (positions_[i] < *gates_[i]) return;  // gates are moved forward
+                if (positions_[i] < *gates_[i])
+                    return;  // gates are moved forward
             }
             consumer_->move_gates();
             gates_.assign(positions_.begin(), positions_.end());
@@ -145,7 +163,8 @@ void SequenceRun::reopen_consumer(const Operation& operation) {
                                                .buffer_bytes = 1 + operation.b % 4096});
     gates_.assign(gates_.size(), std::nullopt);
     consumer_->assign(kTopic, Position::earliest());
-    for (std::uint32_t i = 0; i < logs_.size(); ++i) positions_[i] = logs_[i].start;
+    for (std::uint32_t i = 0; i < logs_.size(); ++i)
+        positions_[i] = logs_[i].start;
 }
 
 void SequenceRun::look() {
@@ -165,7 +184,8 @@ void SequenceRun::finish() {
     for (;;) {
         const std::vector<std::uint64_t> before = positions_;
         poll({.action = Action::poll, .a = 63});
-        if (positions_ == before) break;
+        if (positions_ == before)
+            break;
     }
     look();
 }

@@ -16,7 +16,8 @@ constexpr std::uint32_t kBatchMax = 48;
 }  // namespace
 
 void require(bool holds, const std::string& what) {
-    if (!holds) throw std::runtime_error(what);
+    if (!holds)
+        throw std::runtime_error(what);
 }
 
 SequenceRun::SequenceRun(const TopicOptions& options)
@@ -45,23 +46,36 @@ void SequenceRun::create() {
 
 void SequenceRun::apply(const Operation& operation) {
     switch (operation.action) {
-        case Action::publish: return publish(operation);
-        case Action::batch: return publish_batch(operation);
-        case Action::loan: return publish_loan(operation);
-        case Action::poll: return poll(operation);
-        case Action::visit: return visit();
-        case Action::seek: return seek(operation);
-        case Action::gate: return gate(operation);
-        case Action::reopen_consumer: return reopen_consumer(operation);
-        case Action::reopen_producer: return reopen_producer(operation);
-        case Action::recreate: return recreate();
+        case Action::publish:
+            return publish(operation);
+        case Action::batch:
+            return publish_batch(operation);
+        case Action::loan:
+            return publish_loan(operation);
+        case Action::poll:
+            return poll(operation);
+        case Action::visit:
+            return visit();
+        case Action::seek:
+            return seek(operation);
+        case Action::gate:
+            return gate(operation);
+        case Action::reopen_consumer:
+            return reopen_consumer(operation);
+        case Action::reopen_producer:
+            return reopen_producer(operation);
+        case Action::recreate:
+            return recreate();
         case Action::keep: {
             Keeper keeper(broker_);
-            require(keeper.do_work(std::chrono::seconds(operation.a)).reaped_producers == 0, "the keeper reaped a living producer");
+            require(keeper.do_work(std::chrono::seconds(operation.a)).reaped_producers == 0,
+                    "the keeper reaped a living producer");
             return;
         }
-        case Action::look: return look();
-        case Action::count: return;
+        case Action::look:
+            return look();
+        case Action::count:
+            return;
     }
 }
 
@@ -79,16 +93,29 @@ ReferenceRecord SequenceRun::make_record(std::uint32_t number, std::uint32_t siz
     ReferenceRecord record;
     const auto text = [this](std::uint64_t bytes) {
         std::string filled(bytes, '\0');
-        for (std::size_t i = 0; i < filled.size(); ++i) filled[i] = static_cast<char>(next_record_ + i * 7);
+        for (std::size_t i = 0; i < filled.size(); ++i)
+            filled[i] = static_cast<char>(next_record_ + i * 7);
         return filled;
     };
-    if (number % 3 != 0) record.key = text(number / 3 % 4 == 0 ? 0 : number / 3 % 40);
+    if (number % 3 != 0)
+        record.key = text(number / 3 % 4 == 0 ? 0 : number / 3 % 40);
     switch (size % 16) {
-        case 0: break;  // null
-        case 1: record.value = ""; break;
-        case 2: record.value = text(record_max_ + size / 16 % 3); break;  // just fits without key, or too large
-        case 3: case 4: case 5: record.value = text(size / 16 % (record_max_ + 1)); break;
-        default: record.value = text(size / 16 % (inline_max_ + 1)); break;
+        case 0:
+            break;  // null
+        case 1:
+            record.value = "";
+            break;
+        case 2:
+            record.value = text(record_max_ + size / 16 % 3);
+            break;  // just fits without key, or too large
+        case 3:
+        case 4:
+        case 5:
+            record.value = text(size / 16 % (record_max_ + 1));
+            break;
+        default:
+            record.value = text(size / 16 % (inline_max_ + 1));
+            break;
     }
     for (std::uint32_t i = 0; i < number / 7 % 4; ++i) {
         record.headers.emplace_back("h" + std::to_string(number % 10), i % 3 == 0 ? Text() : Text(text(i * 3)));
@@ -102,7 +129,8 @@ void SequenceRun::compare_result(const ReferenceRecord& record, const PublishRes
     require(result.partition < logs_.size(), "published to partition " + std::to_string(result.partition));
     if (record.key) {
         const std::uint32_t right = partition_for_key(as_bytes(*record.key), options_.partitions);
-        require(result.partition == right, "key went to partition " + std::to_string(result.partition) + ", not " + std::to_string(right));
+        require(result.partition == right,
+                "key went to partition " + std::to_string(result.partition) + ", not " + std::to_string(right));
     }
     ReferenceLog& log = logs_[result.partition];
     const std::uint64_t right = log.publish(record);
@@ -120,7 +148,8 @@ void SequenceRun::publish(const Operation& operation) {
     ReferenceLog& log = logs_[result.partition];
     const bool room = log.make_room(gates(result.partition));
     log.extents_used |= is_large(record);
-    if (result.status == Status::would_block && (!room || may_block(result.partition, is_large(record)))) return observe_starts();
+    if (result.status == Status::would_block && (!room || may_block(result.partition, is_large(record))))
+        return observe_starts();
     require(room, "published into a full block log");
     require(result.status == Status::ok, "publish: " + std::string(to_string(result.status)));
     compare_result(record, result);
@@ -132,7 +161,8 @@ void SequenceRun::publish_batch(const Operation& operation) {
     std::vector<ReferenceRecord> records;
     for (std::uint32_t i = 0; i < operation.a % kBatchMax; ++i) {
         ReferenceRecord record = make_record(3 * (operation.b + i), operation.b + i * 5);  // null keys: one partition
-        if (record.bytes() <= record_max_) records.push_back(std::move(record));
+        if (record.bytes() <= record_max_)
+            records.push_back(std::move(record));
     }
     std::vector<RealRecord> real(records.begin(), records.end());
     std::vector<ProducerRecord> batch;
@@ -143,9 +173,11 @@ void SequenceRun::publish_batch(const Operation& operation) {
     std::vector<PublishResult> results(batch.size());
     const BatchResult result = producer_->try_publish_batch(batch, results);
     bool large = false;
-    for (const ReferenceRecord& record : records) large |= is_large(record);
+    for (const ReferenceRecord& record : records)
+        large |= is_large(record);
     logs_[partition].extents_used |= large;
-    require((result.published == batch.size()) == (result.status == Status::ok), "batch: status and count contradict each other");
+    require((result.published == batch.size()) == (result.status == Status::ok),
+            "batch: status and count contradict each other");
     for (std::size_t i = 0; i < result.published; ++i) {
         require(results[i].status == Status::ok, "batch: record " + std::to_string(i) + " is counted but not ok");
         (void)logs_[partition].make_room(gates(partition), true);
@@ -162,19 +194,22 @@ void SequenceRun::publish_batch(const Operation& operation) {
 
 void SequenceRun::publish_loan(const Operation& operation) {
     ReferenceRecord record = make_record(operation.a, operation.b);
-    if (!record.value) record.value = "";  // a loan lends a value
+    if (!record.value)
+        record.value = "";  // a loan lends a value
     const RealRecord real(record);
     Loan loan = producer_->loan(record.value->size(), real.get());
     if (record.bytes() > record_max_) {
         require(loan.status() == Status::too_large, "a loan too large: " + std::string(to_string(loan.status())));
         return;
     }
-    if (loan.status() == Status::would_block && may_block(loan.partition(), is_large(record))) return observe_starts();
+    if (loan.status() == Status::would_block && may_block(loan.partition(), is_large(record)))
+        return observe_starts();
     require(loan.status() == Status::ok, "loan: " + std::string(to_string(loan.status())));
     std::copy_n(as_bytes(*record.value).data(), record.value->size(), loan.value().data());
     logs_[loan.partition()].extents_used |= is_large(record);
     observe_starts();
-    if (operation.c % 4 == 0) return;  // dropped
+    if (operation.c % 4 == 0)
+        return;  // dropped
     const std::uint32_t partition = loan.partition();
     const PublishResult result = producer_->try_publish(loan);
     const bool room = logs_[partition].make_room(gates(partition));
@@ -190,7 +225,8 @@ void SequenceRun::publish_loan(const Operation& operation) {
 void SequenceRun::reopen_producer(const Operation& operation) {
     if (operation.b % 3 == 0) {
         // another one while this one is attached everywhere: shared ones share, exclusive ones do not
-        for (std::uint32_t i = 0; i < options_.partitions; ++i) producer_->attach(i);
+        for (std::uint32_t i = 0; i < options_.partitions; ++i)
+            producer_->attach(i);
         const bool wants_lease = operation.a % 2 == 0;
         bool refused = false;
         try {
@@ -199,7 +235,8 @@ void SequenceRun::reopen_producer(const Operation& operation) {
         } catch (const Error& error) {
             refused = error.code() == ErrorCode::busy || error.code() == ErrorCode::limit;
         }
-        require(refused == (wants_lease || exclusive_ || options_.producer_slots == 1), "a second producer was treated wrongly");
+        require(refused == (wants_lease || exclusive_ || options_.producer_slots == 1),
+                "a second producer was treated wrongly");
         return;
     }
     producer_.reset();
@@ -211,7 +248,8 @@ void SequenceRun::recreate() {
     broker_.delete_topic(kTopic);
     const RealRecord real({});
     const PublishResult result = producer_->try_publish(real.get());
-    require(result.status == Status::topic_deleted, "publish to a deleted topic: " + std::string(to_string(result.status)));
+    require(result.status == Status::topic_deleted,
+            "publish to a deleted topic: " + std::string(to_string(result.status)));
     require(consumer_->poll().status == Status::topic_deleted, "poll of a deleted topic");
     producer_.reset();
     create();

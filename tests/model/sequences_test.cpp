@@ -16,7 +16,8 @@ namespace {
 // RINGMAIN_SEED and RINGMAIN_MODEL_SEQUENCES go to rapidcheck in its own words; RC_PARAMS, if set, wins.
 void configure(std::uint64_t sequences) {
     const std::uint64_t seed = seed_for("model");
-    const std::string parameters = "seed=" + std::to_string(seed) + " max_success=" + std::to_string(sequences) + " max_size=60";
+    const std::string parameters =
+        "seed=" + std::to_string(seed) + " max_success=" + std::to_string(sequences) + " max_size=60";
     ::setenv("RC_PARAMS", parameters.c_str(), 0);
 }
 
