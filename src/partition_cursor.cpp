@@ -90,9 +90,8 @@ Step PartitionCursor::collect(PollBatch& batch, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         reader_.prefetch(position_ + kPrefetchAhead);
         const Step step = copy_next(batch);
-        if (step == Step::record) continue;
         if (step == Step::gap) batch.add_gap(gap_);
-        return step;
+        if (step != Step::record && step != Step::gap) return step;
     }
     return Step::record;
 }
@@ -101,6 +100,7 @@ Step PartitionCursor::find(ConsumerRecord& record) noexcept {
     partition_log::RecordView view;
     const Step step = look(view);
     if (step != Step::record) return step;
+    if (!reader_.valid(position_)) return lapped();  // gone, although the cell was not used again yet
     std::int64_t headers = 0;
     if (view.headers_bytes != 0) headers = partition_log::count_headers(view.headers(), view.headers_bytes);
     if (headers < 0) return reader_.valid(position_) ? damaged() : lapped();
@@ -140,7 +140,7 @@ void PartitionCursor::close_stalled() noexcept {
 }
 
 SeekResult PartitionCursor::seek(const Position& to) noexcept {
-    const SeekResult result = resolve(reader_, to);
+    const SeekResult result = resolve(reader_, to, log_.records + log_.slack);
     position_ = result.offset;
     return result;
 }
@@ -157,7 +157,13 @@ void PartitionCursor::hold_gate(Broker::Impl& broker, std::string_view name) {
 }
 
 void PartitionCursor::move_gate() noexcept {
-    if (gate_) gate_table::GateTable<Memory>(log_.readers).move(*gate_, position_);
+    if (!gate_) return;
+    gate_table::GateTable<Memory> gates(log_.readers);
+    if (position_ >= gates.offset_of(gates.word(*gate_))) {
+        gates.move(*gate_, position_);
+    } else {
+        gates.hold(*gate_, position_, log_.control->gate_floor);  // back, after a seek: only as far as nobody may have moved on
+    }
 }
 
 void PartitionCursor::drop_gate() noexcept {

@@ -36,7 +36,7 @@ public:
     PartitionCursor(const PartitionCursor&) = delete;
     PartitionCursor& operator=(const PartitionCursor&) = delete;
 
-    /// Copies up to `count` records into the batch, and at most one gap. Stops before what it cannot take.
+    /// Copies up to `count` records into the batch, and the gaps before them. Stops before what it cannot take.
     Step collect(PollBatch& batch, std::size_t count);
     /// Finds the next record, stepping over closed tickets. The record is to be believed only after confirm().
     Step find(ConsumerRecord& record) noexcept;

@@ -10,6 +10,7 @@ namespace ringmain {
 namespace {
 
 constexpr std::int64_t kPatienceNs = 1'000'000;   // how long a ticket may look the same before it is closed
+constexpr std::int64_t kStoppedCloserSweepNs = 1'000'000'000;
 constexpr std::uint64_t kCellsPerStep = 8'192;
 constexpr std::size_t kSuspectsMax = 256;
 
@@ -27,7 +28,7 @@ void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, Keep
     doorbell_.serve_close_request(log_);
     close_stuck_tickets(now_ns, report);
     scan_for_open_tickets(now_ns, report);
-    release_cells(is_dead, report);
+    release_cells(now_ns, is_dead, report);
 }
 
 void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
@@ -37,7 +38,7 @@ void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
         if (owner == 0 || !is_dead(owner)) continue;
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
-        const std::uint64_t count = entry.count.load(std::memory_order_relaxed);    // relaxed: written before TAKING
+        const std::uint64_t count = entry.count.load(std::memory_order_acquire);    // acquire ENTRY
         if (!recovery::reap_producer(log_, slot, owner, is_dead, &report.sealed_extents)) continue;
         ++report.reaped_producers;
         if (ticket == partition_log::kTaking) request_scan();
@@ -57,7 +58,7 @@ void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& rep
         }
         if (now_ns - seen.since_ns < kPatienceNs) continue;
         seen.since_ns = now_ns;
-        const std::uint64_t count = entry.count.load(std::memory_order_relaxed);  // relaxed: written before TAKING
+        const std::uint64_t count = entry.count.load(std::memory_order_acquire);  // acquire ENTRY
         if (ticket == partition_log::kTaking) {
             request_scan();
         } else {
@@ -102,11 +103,18 @@ void PartitionKeeper::scan_for_open_tickets(std::int64_t now_ns, KeeperReport& r
     }
 }
 
-void PartitionKeeper::release_cells(const DeathOracle& is_dead, KeeperReport& report) {
+bool PartitionKeeper::sweep_is_due(std::int64_t now_ns) noexcept {
+    const std::uint64_t done = log_.control->closings_done.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
+    sweep_closings_ = log_.control->closings.load(std::memory_order_acquire);                // acquire TICKET_CLOSE
+    if (sweep_waiting_ || sweep_closings_ != swept_closings_) return true;
+    return sweep_closings_ != done && now_ns - swept_ns_ >= kStoppedCloserSweepNs;
+}
+
+void PartitionKeeper::release_cells(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
     if (sweep_at_ == 0) {
-        sweep_closings_ = log_.control->closings.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
-        if (sweep_closings_ == swept_closings_ && !sweep_waiting_) return;
+        if (!sweep_is_due(now_ns)) return;
         sweep_waiting_ = false;
+        swept_ns_ = now_ns;
     }
     const std::uint64_t until = std::min(log_.records, sweep_at_ + kCellsPerStep);
     for (; sweep_at_ < until; ++sweep_at_) {

@@ -40,7 +40,8 @@ private:
     void close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report);
     void request_scan() noexcept;
     void scan_for_open_tickets(std::int64_t now_ns, KeeperReport& report);
-    void release_cells(const DeathOracle& is_dead, KeeperReport& report);
+    void release_cells(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report);
+    [[nodiscard]] bool sweep_is_due(std::int64_t now_ns) noexcept;
     void close_if_open(std::uint64_t offset, KeeperReport& report);
 
     platform::Mapping mapping_;
@@ -59,7 +60,9 @@ private:
     std::uint64_t sweep_at_ = 0;
     std::uint64_t sweep_closings_ = 0;
     std::uint64_t swept_closings_ = 0;
+    // A closer that stopped in the middle may quarantine a cell long after it announced that: then sweep now and then.
     bool sweep_waiting_ = true;  // the first sweep finds what was there before
+    std::int64_t swept_ns_ = 0;
 };
 
 }  // namespace ringmain

@@ -4,6 +4,7 @@
 // two words are compared, the one that only grows and must be the larger is read last.
 #include "partition_verification.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -156,8 +157,11 @@ private:
     }
 
     void walk_records() {
+        const std::uint64_t start = reader_.log_start();
         const std::uint64_t end = reader_.log_end();
-        for (std::uint64_t offset = reader_.log_start(); offset < end; ++offset) {
+        // a lap and the slack at most, also if somebody scribbles over the two words now
+        const std::uint64_t count = end > start ? std::min(end - start, log_.records + log_.slack) : 0;
+        for (std::uint64_t offset = start; offset < start + count; ++offset) {
             switch (examine(offset)) {
                 case Found::record:
                     ++report_.records;

@@ -10,11 +10,14 @@
 namespace ringmain {
 
 /// The first offset in [log start, log end) whose record is not before `time_ns`, or the log end. Binary search: records
-/// whose producers set timestamps out of order are found as a binary search finds them.
+/// whose producers set timestamps out of order are found as a binary search finds them. Looks at no more than
+/// `span_max` offsets (a lap and the slack), whatever the control words say.
 template <class M>
-[[nodiscard]] std::uint64_t first_offset_since(const partition_log::Reader<M>& reader, std::int64_t time_ns) noexcept {
+[[nodiscard]] std::uint64_t first_offset_since(const partition_log::Reader<M>& reader, std::int64_t time_ns,
+                                               std::uint64_t span_max) noexcept {
     std::uint64_t low = reader.log_start();
     std::uint64_t high = std::max(low, reader.log_end());
+    low = std::max(low, high - std::min(high, span_max));
     while (low < high) {
         const std::uint64_t middle = low + (high - low) / 2;
         const auto timestamp = reader.first_timestamp(middle, high);
@@ -28,7 +31,8 @@ template <class M>
 }
 
 template <class M>
-[[nodiscard]] SeekResult resolve(const partition_log::Reader<M>& reader, const Position& position) noexcept {
+[[nodiscard]] SeekResult resolve(const partition_log::Reader<M>& reader, const Position& position,
+                                 std::uint64_t span_max) noexcept {
     const std::uint64_t start = reader.log_start();
     const std::uint64_t end = std::max(start, reader.log_end());
     std::uint64_t offset = start;
@@ -37,7 +41,7 @@ template <class M>
         case Position::Kind::latest: offset = end; break;
         case Position::Kind::offset: offset = position.value; break;
         case Position::Kind::last: offset = end - std::min(end - start, position.value); break;
-        case Position::Kind::time: offset = first_offset_since(reader, position.time_ns); break;
+        case Position::Kind::time: offset = first_offset_since(reader, position.time_ns, span_max); break;
     }
     return {offset, offset >= end};
 }

@@ -9,7 +9,7 @@
 namespace ringmain {
 
 void check_value_type(const Broker& broker, std::string_view topic, const ValueType& wanted) {
-    const ValueType& found = broker.impl()->open_topic(topic)->options().value_type;
+    const ValueType found = broker.impl()->open_topic(topic)->options().value_type;
     if (found == wanted)
         return;
     throw Error(

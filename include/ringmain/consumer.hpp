@@ -73,7 +73,7 @@ enum class [[nodiscard]] VisitStatus : std::uint8_t {
 
 /// Reads any number of topics and partitions by itself, without a group.
 ///
-/// Threads: one at a time (concurrent use answers `misuse`). Progress: looking is wait-free; an offset whose producer
+/// Threads: one at a time; concurrent use is a bug of the caller and answers `misuse` where it is noticed. Progress: looking is wait-free; an offset whose producer
 /// died or was stopped inside publish is closed after `patience` and stepped over. Nothing a consumer does slows
 /// producers down. Record memory is mapped read-only. If the process dies, nothing needs cleaning up.
 class RINGMAIN_API Consumer {

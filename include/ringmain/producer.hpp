@@ -46,7 +46,8 @@ class Loan;
 
 /// Publishes to one topic. It attaches to a partition at its first record there.
 ///
-/// Threads: one at a time (concurrent use answers `misuse`, nothing is damaged). Different producers, in any number of
+/// Threads: one at a time. Concurrent use is a bug of the caller; where it is noticed (always without NDEBUG, nearly always
+/// with it) it answers `misuse`. Different producers, in any number of
 /// threads and processes, need no coordination. Progress: publish is lock-free and waits for no other process; only on
 /// a full `block` topic it waits for the gates, at most `timeout`. Cost does not depend on the number of consumers.
 /// If the process dies inside publish, the record is either in the log or not; others go on at once.

@@ -84,13 +84,13 @@ private:
 
 /// What a producer gives. The views need to live for the call only.
 struct ProducerRecord {
-    OptionalBytes value;
-    OptionalBytes key;
-    std::span<const Header> headers;
+    OptionalBytes value = std::nullopt;
+    OptionalBytes key = std::nullopt;
+    std::span<const Header> headers = {};
     /// Explicit partition; otherwise murmur2 of the key, or round-robin for a null key.
-    std::optional<std::uint32_t> partition;
+    std::optional<std::uint32_t> partition = std::nullopt;
     /// Nanoseconds since the Unix epoch; otherwise the producer's clock.
-    std::optional<std::int64_t> timestamp_ns;
+    std::optional<std::int64_t> timestamp_ns = std::nullopt;
 };
 
 /// What a consumer gets. The views live until the consumer's next poll, visit, assign or destruction.

@@ -47,7 +47,7 @@ struct TopicOptions {
     std::uint64_t payload_bytes = 1 << 24;///< Memory for larger records per partition: 0 (none) or a power of two, kPayloadMin to kPayloadMax.
     std::uint32_t producer_slots = 32;    ///< Producers attached to a partition at one time: a power of two, 1 to kProducerSlotsMax.
     WhenFull when_full = WhenFull::overwrite;
-    ValueType value_type;                 ///< Set for typed topics.
+    ValueType value_type = {};                 ///< Set for typed topics.
     std::uint64_t first_offset = 0;       ///< Offset of the first record, 0 to kFirstOffsetMax; for tests of large offsets.
     friend bool operator==(const TopicOptions&, const TopicOptions&) = default;
 };

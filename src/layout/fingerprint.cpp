@@ -113,6 +113,7 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(PartitionControl, lease),
     RINGMAIN_FIELD(PartitionControl, closings),
     RINGMAIN_FIELD(PartitionControl, closed_tickets),
+    RINGMAIN_FIELD(PartitionControl, closings_done),
     RINGMAIN_FIELD(PartitionControl, released_cells),
     RINGMAIN_FIELD(PartitionControl, reaped_producers),
     RINGMAIN_STRUCT(ProducerEntry),

@@ -66,8 +66,8 @@ static_assert(offsetof(PartitionGeometry, when_full) == 68);
 ///   +128  log_start   oldest offset kept; only grows
 ///   +256  gate_floor  no gate may begin below it; only grows
 ///   +384  lease       0, or slot + 1 of the exclusive producer in the low 16 bits and its generation above
-///   +512  counters    relaxed; nobody decides by them, except that `closings` grows BEFORE each closing CAS, so that the
-///                     keeper never misses a quarantined cell
+///   +512  counters    relaxed; nobody decides by them, except that `closings` grows before each closing CAS and
+///                     `closings_done` after it, so that the keeper never misses a quarantined cell
 template <class M>
 struct PartitionControl {
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> log_end;
@@ -78,7 +78,8 @@ struct PartitionControl {
     typename M::template Atomic<std::uint64_t> closed_tickets;
     typename M::template Atomic<std::uint64_t> released_cells;
     typename M::template Atomic<std::uint64_t> reaped_producers;
-    std::byte reserved[1024 - 544];
+    typename M::template Atomic<std::uint64_t> closings_done;
+    std::byte reserved[1024 - 552];
 };
 
 /// One attached producer. The entry says which ticket it may hold, so that the keeper can tell when a quarantined cell has
@@ -141,6 +142,7 @@ static_assert(offsetof(Control, closings) == 512);
 static_assert(offsetof(Control, closed_tickets) == 520);
 static_assert(offsetof(Control, released_cells) == 528);
 static_assert(offsetof(Control, reaped_producers) == 536);
+static_assert(offsetof(Control, closings_done) == 544);
 using Entry = ProducerEntry<platform::HostMemory>;
 static_assert(sizeof(Entry) == kLineBytes && alignof(Entry) == kLineBytes);
 static_assert(offsetof(Entry, owner) == 0);

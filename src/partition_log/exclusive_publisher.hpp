@@ -57,6 +57,7 @@ public:
 
 private:
     [[nodiscard, gnu::noinline]] Published publish_large(const RecordParts& parts) noexcept {
+        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};  // before the copy
         std::optional<std::uint64_t> location;
         if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
         return publish_placed(parts, location);
@@ -79,8 +80,8 @@ private:
     [[nodiscard]] Status publish_unannounced(const RecordParts& parts, std::uint64_t& offset) noexcept {
         std::optional<std::uint64_t> location;
         if (!bodies_.fits_inline(parts.length())) announce();  // an extent is taken again only below log_end
-        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return placed.status;
         if (log_.block && !has_room(log_, start_seen_)) return Status::would_block;
+        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return placed.status;
         offset = end_;
         write(end_++, parts, location);
         return Status::ok;

@@ -88,7 +88,7 @@ private:
         if (log_.control->log_start.load(std::memory_order_acquire) >= end) return true;  // acquire LOG_START
         if (end > log_.control->log_end.load(std::memory_order_acquire)) return false;    // acquire TICKET
         if (log_.block) return advance_start(log_, end).start >= end;
-        raise(log_.control->log_start, end, std::memory_order_relaxed);  // relaxed: the fence in take() orders it
+        raise(log_.control->log_start, end, std::memory_order_release);  // release LOG_START; the fence in take() orders the bytes
         return true;
     }
 

@@ -37,8 +37,9 @@ std::uint64_t pass_previous_lap(const LogMemory<M>& log, std::uint64_t offset) n
     const std::uint64_t previous = offset - log.records;
     const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
     if (log.block || start > previous) return start;
-    // relaxed: ordered by the caller's release fence or by its acq_rel closing CAS
-    return raise(log.control->log_start, previous + log.chunk, std::memory_order_relaxed);
+    // release LOG_START: whoever sees this start sees the log_end that it is below; the bytes are ordered by the caller's
+    // release fence or by its acq_rel closing CAS
+    return raise(log.control->log_start, previous + log.chunk, std::memory_order_release);
 }
 
 /// What stopped log_start, or nothing.

@@ -156,6 +156,7 @@ public:
         std::size_t done = 0;
         std::uint64_t tries = 0;
         while (done < parts.size()) {
+            if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block, done};  // before the copies
             const Run run = place_run(parts.subspan(done));
             if (run.status != Status::ok) return {run.status, done};
             std::size_t in_run = 0;
@@ -179,9 +180,12 @@ private:
     };
 
     [[nodiscard, gnu::noinline]] Published publish_large(const RecordParts& parts) noexcept {
+        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};  // before the copy
         std::optional<std::uint64_t> location;
         if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
-        return publish_placed(parts, location);
+        const Published published = publish_placed(parts, location);
+        if (published.status != Status::ok && location) bodies_.give_back(*location, parts.length());
+        return published;
     }
 
     [[gnu::always_inline]] void prefetch(std::uint64_t offset) const noexcept {

@@ -35,7 +35,8 @@ public:
     [[gnu::always_inline]] std::uint64_t take(std::uint64_t count = 1) noexcept {
         if (count != count_) [[unlikely]] {
             count_ = count;
-            entry_->count.store(count, std::memory_order_relaxed);  // relaxed: published by TAKING
+            // release ENTRY: whoever pairs it with the ticket before sees that one decided
+            entry_->count.store(count, std::memory_order_release);
         }
         entry_->ticket.store(kTaking, std::memory_order_release);  // release ENTRY: before the fetch-add (x86 needs no fence)
         M::point("take.taking");
@@ -153,12 +154,11 @@ bool try_close(const LogMemory<M>& log, std::uint64_t offset, std::uint64_t& see
     log.control->closings.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
     M::point("close.announced");
     // release TICKET_CLOSE (log_start), acquire TICKET_CLOSE: what the cell's last holder wrote; lost: decided, or another closer
-    if (!log.cell(offset).word.compare_exchange_strong(seen, cell_word(offset, CellState::quarantined),
-                                                       std::memory_order_acq_rel, std::memory_order_acquire)) {
-        return false;
-    }
-    log.control->closed_tickets.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
-    return true;
+    const bool closed = log.cell(offset).word.compare_exchange_strong(
+        seen, cell_word(offset, CellState::quarantined), std::memory_order_acq_rel, std::memory_order_acquire);
+    if (closed) log.control->closed_tickets.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
+    log.control->closings_done.fetch_add(1, std::memory_order_relaxed);               // relaxed: a hint
+    return closed;
 }
 
 /// Decides a ticket that somebody else holds, by closing it if it is open. Anybody may, at any time; the holder then

@@ -4,6 +4,7 @@
 // other and steps back.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -122,7 +123,9 @@ private:
     void decide_open_tickets() noexcept {
         const std::uint64_t end = log_.control->log_end.load(std::memory_order_acquire);      // acquire TICKET
         const std::uint64_t start = log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
-        for (std::uint64_t offset = start; offset < end; ++offset) {
+        // a lap and the slack at most, whatever the two words say
+        const std::uint64_t back = std::min(end - log_.first_offset, log_.records + log_.slack);
+        for (std::uint64_t offset = std::max(start, end - back); offset < end; ++offset) {
             if (!partition_log::decided(log_.cell(offset).word.load(std::memory_order_acquire), offset)) (void)partition_log::close_ticket(log_, offset);
         }
     }

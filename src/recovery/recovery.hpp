@@ -128,7 +128,7 @@ template <class M, class IsDead>
         if (ticket == partition_log::kIdle || is_dead(owner)) continue;
         if (ticket == partition_log::kTaking) return true;
         const std::uint64_t first = ticket >> 2;
-        const std::uint64_t count = entry.count.load(std::memory_order_relaxed);  // relaxed: written before TAKING
+        const std::uint64_t count = entry.count.load(std::memory_order_acquire);  // acquire ENTRY
         if (((offset - first) & (log.records - 1)) < count) return true;
     }
     return false;
