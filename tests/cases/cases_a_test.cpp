@@ -44,7 +44,8 @@ int publish_numbers(const std::filesystem::path& directory, const std::string& n
     const Broker broker(directory);
     Producer producer(broker, kTopic);
     for (int i = 0; i < count; ++i) {
-        if (producer.publish(record(name + std::to_string(i))).status != Status::ok) return 3;
+        if (producer.publish(record(name + std::to_string(i))).status != Status::ok)
+            return 3;
     }
     return 0;
 }
@@ -56,7 +57,8 @@ std::vector<std::string> read_all(Consumer& consumer, std::size_t count) {
         const PollResult result = consumer.poll(256, 50ms);
         REQUIRE(result.status == Status::ok);
         REQUIRE(result.gaps.empty());
-        for (const ConsumerRecord& one : result.records) values.emplace_back(as_text(*one.value));
+        for (const ConsumerRecord& one : result.records)
+            values.emplace_back(as_text(*one.value));
     }
     return values;
 }
@@ -66,7 +68,8 @@ int poll_forever(const std::filesystem::path& directory, std::chrono::nanosecond
     const Broker broker(directory);
     Consumer consumer(broker);
     consumer.assign(kTopic, Position::latest());
-    for (;;) (void)consumer.poll(16, timeout);
+    for (;;)
+        (void)consumer.poll(16, timeout);
 }
 
 }  // namespace
@@ -85,7 +88,8 @@ TEST_CASE("A01 a producer killed between reserve and commit costs one skipped of
     consumer.assign(kTopic);
     const std::vector<std::string> seen = read_all(consumer, 15'000);
     CHECK(seen.size() == 15'000);
-    for (test::Child& child : producers) CHECK(child.wait() == 0);
+    for (test::Child& child : producers)
+        CHECK(child.wait() == 0);
     CHECK(place.partition().closed_tickets == 1);
     Consumer later(place.broker);
     later.assign(kTopic);
@@ -107,7 +111,8 @@ TEST_CASE("A03 nothing is closed because it was idle: idle is not stuck") {
     }
     for (int i = 0; i < 1000; ++i) {
         REQUIRE(producer.publish(record("after")).status == Status::ok);
-        if (i % 100 == 0) (void)keeper.do_work(std::chrono::seconds(1000 + i));
+        if (i % 100 == 0)
+            (void)keeper.do_work(std::chrono::seconds(1000 + i));
     }
     CHECK(read_all(consumer, 1000).size() == 1000);
     CHECK(place.partition().closed_tickets == 0);
@@ -124,10 +129,12 @@ TEST_CASE("A06 deaths right after the fetch-add: one, two adjacent, and one befo
     Consumer consumer(place.broker);
     consumer.assign(kTopic);
     Producer producer(place.broker, kTopic);
-    for (int i = 0; i < 10; ++i) REQUIRE(producer.publish(record(std::to_string(i))).status == Status::ok);
+    for (int i = 0; i < 10; ++i)
+        REQUIRE(producer.publish(record(std::to_string(i))).status == Status::ok);
     const std::vector<std::string> values = read_all(consumer, 10);
     REQUIRE(values.size() == 10);
-    for (std::size_t i = 0; i < 10; ++i) CHECK(values[i] == std::to_string(i));
+    for (std::size_t i = 0; i < 10; ++i)
+        CHECK(values[i] == std::to_string(i));
     CHECK(place.partition().closed_tickets == tickets);
     // a live holder that is merely slow: nobody is held up by it, and it loses nothing but its offset
     test::Child slow([&] { return test::take_tickets_and_stay(place.scratch.broker(), kTopic, 1); });
@@ -136,10 +143,12 @@ TEST_CASE("A06 deaths right after the fetch-add: one, two adjacent, and one befo
     REQUIRE(producer.publish(record("behind it")).status == Status::ok);
     CHECK(read_all(consumer, 1) == std::vector<std::string>{"behind it"});
     Keeper keeper(place.broker);
-    for (int i = 0; i < 10; ++i) (void)keeper.do_work(std::chrono::seconds(i));
+    for (int i = 0; i < 10; ++i)
+        (void)keeper.do_work(std::chrono::seconds(i));
     CHECK(place.partition().quarantined_cells == 1);  // its cell waits for the slow one only
     slow.kill();
-    for (int i = 10; i < 30; ++i) (void)keeper.do_work(std::chrono::seconds(i));
+    for (int i = 10; i < 30; ++i)
+        (void)keeper.do_work(std::chrono::seconds(i));
     CHECK(place.partition().quarantined_cells == 0);
 }
 
@@ -166,7 +175,8 @@ TEST_CASE("A09 a consumer killed while it sleeps does not hold up the waker, and
     std::thread sleeper([&] {
         Consumer consumer(place.broker);
         consumer.assign(kTopic);
-        while (!stop.load(std::memory_order_acquire)) woken.fetch_add(consumer.poll(16, 100ms).records.size(), std::memory_order_acq_rel);
+        while (!stop.load(std::memory_order_acquire))
+            woken.fetch_add(consumer.poll(16, 100ms).records.size(), std::memory_order_acq_rel);
     });
     std::uint64_t sent = 0;
     for (int round = 0; round < 40; ++round) {
@@ -177,7 +187,8 @@ TEST_CASE("A09 a consumer killed while it sleeps does not hold up the waker, and
         ++sent;
     }
     const auto deadline = Clock::now() + 10s;
-    while (woken.load(std::memory_order_acquire) < sent && Clock::now() < deadline) std::this_thread::sleep_for(1ms);
+    while (woken.load(std::memory_order_acquire) < sent && Clock::now() < deadline)
+        std::this_thread::sleep_for(1ms);
     stop.store(true, std::memory_order_release);
     sleeper.join();
     CHECK(woken.load(std::memory_order_acquire) == sent);
@@ -189,7 +200,8 @@ TEST_CASE("A10 consumers killed in poll do not slow the producer down or bring i
         const Broker broker(place.scratch.broker());
         Producer own(broker, kTopic);
         for (;;) {
-            if (own.publish(record("x")).status != Status::ok) return 3;
+            if (own.publish(record("x")).status != Status::ok)
+                return 3;
             std::this_thread::sleep_for(20us);
         }
     });
@@ -213,9 +225,11 @@ TEST_CASE("A11 A12 the keeper survives a client that dies holding everything it 
         const std::uint64_t end = mapped.log.control->log_end.load(std::memory_order_acquire);
         test::Child victim([&] { return test::take_tickets_and_stay(place.scratch.broker(), kTopic, 1); });
         REQUIRE(test::wait_for_end(mapped, end + 1));
-        for (int i = 0; i < 5; ++i) CHECK(keeper.do_work(std::chrono::seconds(round * 100 + i)).reaped_producers == 0);
+        for (int i = 0; i < 5; ++i)
+            CHECK(keeper.do_work(std::chrono::seconds(round * 100 + i)).reaped_producers == 0);
         victim.kill();
-        for (int i = 5; i < 50; ++i) reaped += keeper.do_work(std::chrono::seconds(round * 100 + i)).reaped_producers;
+        for (int i = 5; i < 50; ++i)
+            reaped += keeper.do_work(std::chrono::seconds(round * 100 + i)).reaped_producers;
     }
     CHECK(reaped == 5);
     CHECK(place.partition().reaped_producers == 5);
@@ -226,10 +240,12 @@ TEST_CASE("A11 A12 the keeper survives a client that dies holding everything it 
 TEST_CASE("A15 many readers killed at once while new ones come do not stop anybody") {
     Place place;
     std::vector<test::Child> readers;
-    for (int i = 0; i < 20; ++i) readers.emplace_back([&] { return poll_forever(place.scratch.broker(), 1s); });
+    for (int i = 0; i < 20; ++i)
+        readers.emplace_back([&] { return poll_forever(place.scratch.broker(), 1s); });
     Producer producer(place.broker, kTopic);
     std::this_thread::sleep_for(20ms);
-    for (const test::Child& reader : readers) reader.signal(SIGKILL);
+    for (const test::Child& reader : readers)
+        reader.signal(SIGKILL);
     for (int i = 0; i < 20; ++i) {
         Consumer fresh(place.broker);
         fresh.assign(kTopic, Position::latest());
@@ -247,12 +263,16 @@ TEST_CASE("A16 a reader that dies while it looks at a record in place holds noth
             const Broker broker(place.scratch.broker());
             Consumer consumer(broker);
             consumer.assign(kTopic);
-            (void)consumer.visit([](const ConsumerRecord&) { for (;;) ::pause(); });
+            (void)consumer.visit([](const ConsumerRecord&) {
+                for (;;)
+                    ::pause();
+            });
             return 3;
         });
         std::this_thread::sleep_for(3ms);
         reader.kill();
     }
-    for (int i = 0; i < 3000; ++i) REQUIRE(producer.try_publish(record(std::string(500, 'y'))).status == Status::ok);
+    for (int i = 0; i < 3000; ++i)
+        REQUIRE(producer.try_publish(record(std::string(500, 'y'))).status == Status::ok);
     CHECK(place.partition().quarantined_cells == 0);
 }

@@ -39,7 +39,8 @@ struct Shared {
     [[nodiscard]] bool wait_for(int at, std::uint64_t value, std::chrono::milliseconds timeout = 10s) const {
         const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (get(at) < value) {
-            if (std::chrono::steady_clock::now() > deadline) return false;
+            if (std::chrono::steady_clock::now() > deadline)
+                return false;
             std::this_thread::sleep_for(1ms);
         }
         return true;
@@ -62,17 +63,21 @@ struct Place {
     // Many steps, hours of the keeper's time. Returns how many producers were declared dead.
     std::uint64_t keep() {
         std::uint64_t reaped = 0;
-        for (int i = 0; i < 30; ++i) reaped += keeper.do_work(now += 600s).reaped_producers;
+        for (int i = 0; i < 30; ++i)
+            reaped += keeper.do_work(now += 600s).reaped_producers;
         return reaped;
     }
     // As keep(), until one producer is reaped or ten seconds are over: the kernel may take its time to close files.
     bool keep_until_reaped() {
         for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(10ms)) {
-            if (keep() != 0) return true;
+            if (keep() != 0)
+                return true;
         }
         return false;
     }
-    [[nodiscard]] std::size_t producers() const { return broker.describe_topic(kTopic).partitions.at(0).producers.size(); }
+    [[nodiscard]] std::size_t producers() const {
+        return broker.describe_topic(kTopic).partitions.at(0).producers.size();
+    }
 };
 
 ProducerRecord record(std::string_view value) {
@@ -95,17 +100,20 @@ int publish_on_demand(const std::filesystem::path& directory, const Shared& shar
             continue;
         }
         const Status status = producer.publish(record("on demand")).status;
-        if (status != Status::ok) shared.set(3, static_cast<std::uint64_t>(status));
+        if (status != Status::ok)
+            shared.set(3, static_cast<std::uint64_t>(status));
         shared.set(2, ++done);
     }
 }
 
 // A child of a new pid namespace with its own /proc: pid 1 there. Exit code 77: the kernel refused.
 int in_new_pid_namespace(const std::function<int()>& body) {
-    if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) return 77;
+    if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
+        return 77;
     test::Child inner([&] {
         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
-        if (::mount("proc", "/proc", "proc", 0, nullptr) != 0) return 77;
+        if (::mount("proc", "/proc", "proc", 0, nullptr) != 0)
+            return 77;
         return body();
     });
     return inner.wait(60s);
@@ -116,9 +124,11 @@ int in_new_pid_namespace(const std::function<int()>& body) {
 TEST_CASE("F01 a producer that is pid 1 of its own pid namespace is alive until it is killed") {
     Place place;
     const Shared shared;
-    test::Child outer([&] { return in_new_pid_namespace([&] { return publish_on_demand(place.scratch.broker(), shared); }); });
+    test::Child outer(
+        [&] { return in_new_pid_namespace([&] { return publish_on_demand(place.scratch.broker(), shared); }); });
     if (!shared.wait_for(0, 1, 3s)) {
-        if (outer.wait(1s) == 77) SKIP("the kernel does not give this process a pid namespace");
+        if (outer.wait(1s) == 77)
+            SKIP("the kernel does not give this process a pid namespace");
         FAIL("the producer did not start");
     }
     CHECK(shared.get(4) == 1);  // to itself it is pid 1, which means somebody else out here
@@ -136,8 +146,10 @@ TEST_CASE("F01 two pid namespaces with equal pids tell each other apart") {
     Place place;
     const Shared first;
     const Shared second;
-    test::Child a([&] { return in_new_pid_namespace([&] { return publish_on_demand(place.scratch.broker(), first); }); });
-    if (!first.wait_for(0, 1, 3s)) SKIP("the kernel does not give this process a pid namespace");
+    test::Child a(
+        [&] { return in_new_pid_namespace([&] { return publish_on_demand(place.scratch.broker(), first); }); });
+    if (!first.wait_for(0, 1, 3s))
+        SKIP("the kernel does not give this process a pid namespace");
     test::Child b([&] {
         return in_new_pid_namespace([&] {
             const Broker broker(place.scratch.broker());
@@ -146,7 +158,8 @@ TEST_CASE("F01 two pid namespaces with equal pids tell each other apart") {
         });
     });
     CHECK(b.wait() == 99);  // refused: one keeper per directory, also across namespaces
-    test::Child c([&] { return in_new_pid_namespace([&] { return publish_on_demand(place.scratch.broker(), second); }); });
+    test::Child c(
+        [&] { return in_new_pid_namespace([&] { return publish_on_demand(place.scratch.broker(), second); }); });
     REQUIRE(second.wait_for(0, 1));
     CHECK(first.get(4) == second.get(4));
     CHECK(place.keep() == 0);
@@ -169,11 +182,13 @@ TEST_CASE("F03 a restarted process with the pid of the dead one is another clien
             return test::Child(body);
         };
         test::Child dying = begin(50, [&] { return publish_on_demand(place.scratch.broker(), first); });
-        if (!first.wait_for(0, 1)) return 1;
+        if (!first.wait_for(0, 1))
+            return 1;
         const auto pid = static_cast<std::uint64_t>(dying.pid());
         dying.kill();
         test::Child reborn = begin(pid - 1, [&] { return publish_on_demand(place.scratch.broker(), second); });
-        if (static_cast<std::uint64_t>(reborn.pid()) != pid) return 77;
+        if (static_cast<std::uint64_t>(reborn.pid()) != pid)
+            return 77;
         return reborn.wait(60s);
     };
     test::Child outer([&] { return in_new_pid_namespace(restart_with_same_pid); });
@@ -201,11 +216,13 @@ TEST_CASE("F05 a producer starved by load is alive") {
     std::vector<test::Child> hogs;
     for (int i = 0; i < 4; ++i) {
         hogs.emplace_back([]() -> int {
-            for (std::atomic<std::uint64_t> n{0};;) n.fetch_add(1, std::memory_order_relaxed);
+            for (std::atomic<std::uint64_t> n{0};;)
+                n.fetch_add(1, std::memory_order_relaxed);
         });
     }
     const auto until = std::chrono::steady_clock::now() + 1s;
-    while (std::chrono::steady_clock::now() < until) REQUIRE(place.keep() == 0);
+    while (std::chrono::steady_clock::now() < until)
+        REQUIRE(place.keep() == 0);
     hogs.clear();
     shared.set(1, 1);
     CHECK(shared.wait_for(2, 1));
@@ -241,7 +258,8 @@ TEST_CASE("alive: the end of the thread that attached is not the death of the pr
         (void)shared.wait_for(1, 1);
         shared.set(3, static_cast<std::uint64_t>(producer->publish(record("x")).status));
         shared.set(2, 1);
-        for (;;) ::pause();
+        for (;;)
+            ::pause();
     });
     REQUIRE(shared.wait_for(0, 1));
     CHECK(place.keep() == 0);
@@ -259,7 +277,8 @@ TEST_CASE("alive: a fork()ed child neither ends its parent's life when it exits 
         Producer producer(broker, kTopic);
         producer.attach(0);
         const pid_t quick = ::fork();
-        if (quick == 0) ::_exit(producer.publish(record("inherited")).status == Status::forked ? 0 : 1);
+        if (quick == 0)
+            ::_exit(producer.publish(record("inherited")).status == Status::forked ? 0 : 1);
         int status = 0;
         ::waitpid(quick, &status, 0);
         shared.set(3, static_cast<std::uint64_t>(status));
@@ -270,7 +289,8 @@ TEST_CASE("alive: a fork()ed child neither ends its parent's life when it exits 
         }
         shared.set(2, static_cast<std::uint64_t>(producer.publish(record("still alive")).status) + 1);
         shared.set(0, 1);
-        for (;;) ::pause();
+        for (;;)
+            ::pause();
     });
     REQUIRE(shared.wait_for(0, 1));
     CHECK(shared.get(3) == 0);  // the handle in the child answered `forked`
@@ -288,7 +308,8 @@ TEST_CASE("alive: a process that dumps core is dead only when the kernel says so
     test::Child producer([&] {
         const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
         ::setrlimit(RLIMIT_CORE, &unlimited);
-        if (::chdir(place.scratch.path().c_str()) != 0) return 3;  // where a core file would go with the directory
+        if (::chdir(place.scratch.path().c_str()) != 0)
+            return 3;  // where a core file would go with the directory
         ::signal(SIGABRT, SIG_DFL);
         return publish_on_demand(place.scratch.broker(), shared);
     });

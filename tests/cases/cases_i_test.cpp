@@ -40,7 +40,8 @@ ProducerRecord record(const std::string& value) {
 
 std::string numbered(std::uint64_t number, std::size_t bytes) {
     std::string value(bytes, '\0');
-    for (std::size_t i = 0; i < bytes; ++i) value[i] = static_cast<char>(number * 131 + i * 7);
+    for (std::size_t i = 0; i < bytes; ++i)
+        value[i] = static_cast<char>(number * 131 + i * 7);
     return value;
 }
 
@@ -82,7 +83,8 @@ TEST_CASE("I04 a batch longer than the ring is never waited for: it is published
     Consumer consumer(place.broker);
     consumer.assign(kTopic);
     const bool gated = options.when_full == WhenFull::block;
-    if (gated) consumer.hold_gates("reader");
+    if (gated)
+        consumer.hold_gates("reader");
     const std::vector<ProducerRecord> records(100, record("x"));
     const BatchResult result = producer.try_publish_batch(records);
     CHECK(result.status == (gated ? Status::would_block : Status::ok));
@@ -116,7 +118,8 @@ TEST_CASE("I06 I07 offsets beyond 2^31, 2^32, 2^48 and 2^53 publish, read, seek 
     Producer producer(place.broker, kTopic);
     Consumer consumer(place.broker);
     consumer.assign(kTopic);
-    for (std::uint64_t i = 0; i < 1000; ++i) publish_and_compare(producer, consumer, numbered(i, i % 100), around - 100 + i);
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        publish_and_compare(producer, consumer, numbered(i, i % 100), around - 100 + i);
     const std::uint64_t end = around + 900;
     CHECK(consumer.position(kTopic, 0) == end);
     CHECK(consumer.log_end(kTopic, 0) == end);
@@ -154,13 +157,15 @@ TEST_CASE("I09 I13 a full block topic refuses at once for every ring size, and l
     consumer.assign(kTopic);
     consumer.hold_gates("reader");
     std::uint64_t published = 0;
-    while (producer.try_publish(record(std::to_string(published))).status == Status::ok) ++published;
+    while (producer.try_publish(record(std::to_string(published))).status == Status::ok)
+        ++published;
     CHECK(producer.try_publish(record("x")).status == Status::would_block);
     CHECK(published == place.broker.describe_topic(kTopic).retained_records);
     std::uint64_t next = 0;
     for (PollResult result = consumer.poll(); !result.records.empty(); result = consumer.poll()) {
         REQUIRE(result.gaps.empty());
-        for (const ConsumerRecord& one : result.records) REQUIRE(as_text(*one.value) == std::to_string(next++));
+        for (const ConsumerRecord& one : result.records)
+            REQUIRE(as_text(*one.value) == std::to_string(next++));
     }
     CHECK(next == published);
     consumer.move_gates();
@@ -173,7 +178,8 @@ TEST_CASE("I10 the smallest topic carries ten thousand records back and forth") 
     Producer producer(place.broker, kTopic);
     Consumer consumer(place.broker);
     consumer.assign(kTopic);
-    for (std::uint64_t i = 0; i < 10'000; ++i) publish_and_compare(producer, consumer, numbered(i, 8), i);
+    for (std::uint64_t i = 0; i < 10'000; ++i)
+        publish_and_compare(producer, consumer, numbered(i, 8), i);
 }
 
 TEST_CASE("I11 empty and null values, with and without key, are delivered once, also at the wrap") {
@@ -183,8 +189,10 @@ TEST_CASE("I11 empty and null values, with and without key, are delivered once, 
     consumer.assign(kTopic);
     for (int i = 0; i < 1000; ++i) {
         ProducerRecord one;
-        if (i % 2 == 0) one.value = as_bytes("");
-        if (i % 3 == 0) one.key = as_bytes(i % 6 == 0 ? "" : "key");
+        if (i % 2 == 0)
+            one.value = as_bytes("");
+        if (i % 3 == 0)
+            one.key = as_bytes(i % 6 == 0 ? "" : "key");
         one.partition = 0;
         REQUIRE(producer.publish(one).status == Status::ok);
         const PollResult result = consumer.poll(4, 1s);
@@ -192,8 +200,10 @@ TEST_CASE("I11 empty and null values, with and without key, are delivered once, 
         const ConsumerRecord& got = result.records[0];
         REQUIRE(got.value.has_value() == one.value.has_value());
         REQUIRE(got.key.has_value() == one.key.has_value());
-        if (got.value) REQUIRE(got.value->empty());
-        if (got.key) REQUIRE(as_text(*got.key) == as_text(*one.key));
+        if (got.value)
+            REQUIRE(got.value->empty());
+        if (got.key)
+            REQUIRE(as_text(*got.key) == as_text(*one.key));
     }
     CHECK(consumer.poll().records.empty());
 }

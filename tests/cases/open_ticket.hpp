@@ -49,17 +49,21 @@ inline int take_tickets_and_stay(const std::filesystem::path& directory, const s
     producer.attach(0);
     const std::vector<std::uint64_t> after = owners();
     std::uint32_t slot = 0;
-    while (slot < after.size() && after[slot] == before[slot]) ++slot;
+    while (slot < after.size() && after[slot] == before[slot])
+        ++slot;
     partition_log::Tickets<platform::HostMemory> holder(mapped.log, slot);
-    for (int i = 0; i < tickets; ++i) (void)holder.take();
-    for (;;) ::pause();
+    for (int i = 0; i < tickets; ++i)
+        (void)holder.take();
+    for (;;)
+        ::pause();
 }
 
 /// Returns when the log end of the partition has reached `end`. False after ten seconds.
 inline bool wait_for_end(const MappedLog& mapped, std::uint64_t end) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (mapped.log.control->log_end.load(std::memory_order_acquire) < end) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return true;

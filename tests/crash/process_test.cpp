@@ -48,10 +48,12 @@ std::uint64_t drain(Consumer& consumer, std::vector<std::string>* values = nullp
         const PollResult result = consumer.poll(256, 5ms);
         REQUIRE(result.status == Status::ok);
         REQUIRE(result.gaps.empty());
-        if (result.records.empty()) return count;
+        if (result.records.empty())
+            return count;
         for (const ConsumerRecord& one : result.records) {
             REQUIRE(one.value);
-            if (values != nullptr) values->emplace_back(as_text(*one.value));
+            if (values != nullptr)
+                values->emplace_back(as_text(*one.value));
         }
         count += result.records.size();
     }
@@ -59,7 +61,8 @@ std::uint64_t drain(Consumer& consumer, std::vector<std::string>* values = nullp
 
 // Everything that dead processes held is given back by the keeper.
 void require_nothing_left(const Broker& broker, Keeper& keeper, std::size_t live_producers) {
-    for (int i = 0; i < 50 && !keeper.do_work(std::chrono::seconds(i)).idle(); ++i) {}
+    for (int i = 0; i < 50 && !keeper.do_work(std::chrono::seconds(i)).idle(); ++i) {
+    }
     const PartitionDescription partition = broker.describe_topic(kTopic).partitions.at(0);
     CHECK(partition.producers.size() == live_producers);
     CHECK(partition.quarantined_cells == 0);
@@ -73,14 +76,17 @@ void live_and_publish(const std::filesystem::path& directory, bool exclusive) {
     options.exclusive = exclusive;
     Producer producer(broker, kTopic, options);
     producer.attach(0);
-    if (producer.publish(record("small")).status != Status::ok) ::_exit(3);
-    if (producer.publish(record(std::string(300, 'L'))).status != Status::ok) ::_exit(3);
+    if (producer.publish(record("small")).status != Status::ok)
+        ::_exit(3);
+    if (producer.publish(record(std::string(300, 'L'))).status != Status::ok)
+        ::_exit(3);
 }
 
 }  // namespace
 
 TEST_CASE("a producer killed at every system call of its life leaves nothing and stops nobody") {
-    if (!test::can_trace()) SKIP("the kernel does not let a process trace its child");
+    if (!test::can_trace())
+        SKIP("the kernel does not let a process trace its child");
     const bool exclusive = GENERATE(false, true);
     const test::ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
@@ -102,7 +108,8 @@ TEST_CASE("a producer killed at every system call of its life leaves nothing and
             REQUIRE(values.back() == "other");
         }
         require_nothing_left(broker, keeper, 0);
-        if (!killed) break;
+        if (!killed)
+            break;
     }
     CHECK(points > 10);
     CHECK(broker.verify().damage.empty());
@@ -131,12 +138,15 @@ TEST_CASE("producers killed at random instructions of publish lose nothing that 
             const Broker own(scratch.broker());
             Producer producer(own, kTopic);
             for (std::uint64_t i = 1;; ++i) {
-                if (producer.publish(record(std::to_string(i))).status != Status::ok) return 3;
+                if (producer.publish(record(std::to_string(i))).status != Status::ok)
+                    return 3;
                 answered->store(i, std::memory_order_release);
-                if (i % 64 == 0) std::this_thread::sleep_for(100us);
+                if (i % 64 == 0)
+                    std::this_thread::sleep_for(100us);
             }
         });
-        while (answered->load(std::memory_order_acquire) == 0) std::this_thread::yield();
+        while (answered->load(std::memory_order_acquire) == 0)
+            std::this_thread::yield();
         std::this_thread::sleep_for(std::chrono::microseconds(std::uniform_int_distribution<>(0, 2000)(random)));
         child.kill();
         std::vector<std::string> values;
@@ -144,7 +154,8 @@ TEST_CASE("producers killed at random instructions of publish lose nothing that 
         const std::uint64_t ok = answered->load(std::memory_order_acquire);
         REQUIRE(count >= ok);
         REQUIRE(count <= ok + 1);  // committed, and killed before it could say so
-        for (std::uint64_t i = 0; i < count; ++i) REQUIRE(values[i] == std::to_string(i + 1));
+        for (std::uint64_t i = 0; i < count; ++i)
+            REQUIRE(values[i] == std::to_string(i + 1));
     }
     require_nothing_left(broker, keeper, 0);
 }
@@ -159,7 +170,8 @@ TEST_CASE("a producer stopped in the middle of its work keeps its slot, and its 
         const Broker own(scratch.broker());
         Producer producer(own, kTopic);
         for (std::uint64_t i = 1;; ++i) {
-            if (producer.publish(record("stopped now and then")).status != Status::ok) return 3;
+            if (producer.publish(record("stopped now and then")).status != Status::ok)
+                return 3;
             answered->store(i, std::memory_order_release);
         }
     });
@@ -167,10 +179,13 @@ TEST_CASE("a producer stopped in the middle of its work keeps its slot, and its 
     Producer other(broker, kTopic);
     for (int round = 0; round < 20; ++round) {
         const std::uint64_t before = answered->load(std::memory_order_acquire);
-        while (answered->load(std::memory_order_acquire) == before) std::this_thread::yield();
+        while (answered->load(std::memory_order_acquire) == before)
+            std::this_thread::yield();
         child.signal(SIGSTOP);
-        for (int i = 0; i < 2500; ++i) REQUIRE(other.try_publish(record("other")).status == Status::ok);
-        for (int i = 0; i < 5; ++i) CHECK(keeper.do_work(std::chrono::seconds(round * 10 + i)).reaped_producers == 0);
+        for (int i = 0; i < 2500; ++i)
+            REQUIRE(other.try_publish(record("other")).status == Status::ok);
+        for (int i = 0; i < 5; ++i)
+            CHECK(keeper.do_work(std::chrono::seconds(round * 10 + i)).reaped_producers == 0);
         REQUIRE(broker.describe_topic(kTopic).partitions.at(0).producers.size() == 2);
         child.signal(SIGCONT);
     }

@@ -14,7 +14,8 @@ class SharedBytes {
 public:
     explicit SharedBytes(std::size_t bytes) : bytes_(bytes) {
         void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-        if (mapped == MAP_FAILED) throw std::bad_alloc();
+        if (mapped == MAP_FAILED)
+            throw std::bad_alloc();
         base_ = static_cast<std::byte*>(mapped);
     }
     ~SharedBytes() { ::munmap(base_, bytes_); }

@@ -53,14 +53,17 @@ Scenario attach_shared(std::uint64_t first_offset) {
 }
 
 Scenario attach_exclusive(bool others, std::uint64_t first_offset) {
-    Scenario scenario = named(others ? "attach exclusive, refused: others are attached" : "attach exclusive after a dead shared producer",
-                              first_offset);
-    if (!others) scenario.refuses_others = Refuses::while_alive;
+    Scenario scenario = named(
+        others ? "attach exclusive, refused: others are attached" : "attach exclusive after a dead shared producer",
+        first_offset);
+    if (!others)
+        scenario.refuses_others = Refuses::while_alive;
     scenario.prepare = [others](World& world) {
         world.attach(world.me);
         publish_and_read(world, 21);
         leave_dead_producer(world);
-        if (others) return;
+        if (others)
+            return;
         detach(world, world.me);
         world.me.shared.reset();
     };
@@ -93,7 +96,8 @@ Scenario take_lease_over(std::uint64_t first_offset) {
 Scenario detaching(bool exclusive, std::uint64_t first_offset) {
     Scenario scenario = named(exclusive ? "detach exclusive" : "detach shared", first_offset);
     scenario.value_bytes = 200;
-    if (exclusive) scenario.refuses_others = Refuses::while_alive;
+    if (exclusive)
+        scenario.refuses_others = Refuses::while_alive;
     scenario.prepare = [exclusive](World& world) {
         Actor& victim = world.victims[0];
         if (exclusive) {
@@ -113,8 +117,12 @@ Scenario detaching(bool exclusive, std::uint64_t first_offset) {
     return scenario;
 }
 
-Scenario exclusive_publish(bool block, bool laps, std::uint32_t count, std::size_t value_bytes, std::uint64_t first_offset) {
-    Scenario scenario = named(std::string("exclusive publish ") + (count > 1 ? "batch, " : value_bytes == 40 ? "inline, " : "extent, ") +
+Scenario exclusive_publish(bool block, bool laps, std::uint32_t count, std::size_t value_bytes,
+                           std::uint64_t first_offset) {
+    Scenario scenario = named(std::string("exclusive publish ") +
+                                  (count > 1           ? "batch, "
+                                   : value_bytes == 40 ? "inline, "
+                                                       : "extent, ") +
                                   (block ? "block, " : "overwrite, ") + (laps ? "second lap" : "first lap"),
                               first_offset);
     scenario.shape.block = block;
@@ -127,7 +135,8 @@ Scenario exclusive_publish(bool block, bool laps, std::uint32_t count, std::size
     scenario.prepare = [laps, count](World& world) {
         Actor& victim = world.victims[0];
         world.attach_exclusive(victim);
-        if (world.log.block) world.begin_gate();
+        if (world.log.block)
+            world.begin_gate();
         for (int i = 0; laps && i < 37; ++i) {
             load(world, victim, 1);
             Report report{};

@@ -1,6 +1,8 @@
 // One point: restore the prepared memory, step, stop; the others go on; kill or resume; clean up; compare.
 #include "crash/step_driver.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -9,6 +11,17 @@ namespace ringmain::crash {
 namespace {
 
 constexpr std::uint64_t kLaps = 3;
+constexpr std::uint64_t kFirstStride = 7;  // of two victims; primes, so that the pairs differ from row to row
+constexpr std::uint64_t kSecondStride = 11;
+constexpr unsigned kHangSeconds = 60;
+
+// A point takes milliseconds: one that hangs ends the test, and its victims with it.
+struct Watchdog {
+    Watchdog() { ::alarm(kHangSeconds); }
+    ~Watchdog() { ::alarm(0); }
+    Watchdog(const Watchdog&) = delete;
+    Watchdog& operator=(const Watchdog&) = delete;
+};
 
 }  // namespace
 
@@ -20,7 +33,8 @@ Tally& Tally::operator+=(const Tally& other) {
     return *this;
 }
 
-Stepper::Stepper(const Scenario& scenario, bool two_victims) : scenario_(scenario), bytes_(world_bytes(scenario.shape)) {
+Stepper::Stepper(const Scenario& scenario, bool two_victims)
+    : scenario_(scenario), bytes_(world_bytes(scenario.shape)) {
     tally_.name = scenario.name;
     prepared_.emplace(bytes_.data(), scenario.shape, scenario.value_bytes);
     scenario_.prepare(*prepared_);
@@ -43,16 +57,20 @@ std::uint64_t Stepper::length() {
 }
 
 void Stepper::run_point(std::uint64_t instruction, Fate fate) {
+    const Watchdog watchdog;
     World world = begin_point();
     Victim victim([&] { scenario_.operation(world, world.victims[0], *world.reports[0]); }, world.reports[0]->done);
     victim.step(instruction);
-    if (fate == Fate::killed) meet_fate(world, victim, 0, fate);
+    if (fate == Fate::killed)
+        meet_fate(world, victim, 0, fate);
     go_on(world, fate != Fate::killed);
-    if (fate == Fate::resumed) meet_fate(world, victim, 0, fate);
+    if (fate == Fate::resumed)
+        meet_fate(world, victim, 0, fate);
     finish(world, instruction, false);
 }
 
 void Stepper::run_pair(std::uint64_t first, std::uint64_t second, Fate first_fate, Fate second_fate) {
+    const Watchdog watchdog;
     World world = begin_point();
     Victim a([&] { scenario_.operation(world, world.victims[0], *world.reports[0]); }, world.reports[0]->done);
     a.step(first);
@@ -67,14 +85,17 @@ void Stepper::run_pair(std::uint64_t first, std::uint64_t second, Fate first_fat
 
 void Stepper::meet_fate(World& world, Victim& victim, std::uint32_t index, Fate fate) {
     Actor& who = world.victims[index];
-    if (fate == Fate::resumed && !victim.resume()) ++world.ledger.faults().stuck;
+    if (fate == Fate::resumed && !victim.resume())
+        ++world.ledger.faults().stuck;
     const Report& report = *world.reports[index];
     if (victim.done() && report.holds_gate) {
         // from the moment it was held, nothing above it may have been dropped
-        if (world.log.control->log_start.load(std::memory_order_acquire) > report.held_from) ++world.ledger.faults().lost;
+        if (world.log.control->log_start.load(std::memory_order_acquire) > report.held_from)
+            ++world.ledger.faults().lost;
     }
     const std::uint64_t lease = world.log.control->lease.load(std::memory_order_acquire);
-    if (victim.done() && lease != 0 && world.me.shared) ++world.ledger.faults().stuck;  // shared and exclusive at once
+    if (victim.done() && lease != 0 && world.me.shared)
+        ++world.ledger.faults().stuck;  // shared and exclusive at once
     victim.kill();
     world.dead.push_back(who.owner);
 }
@@ -85,8 +106,10 @@ void Stepper::go_on(World& world, bool victim_alive) {
     // what is retained right now must be what it was, before anybody moves on
     world.read();
     world.ledger.read_again(world.log);
-    if (!world.me.shared && !world.attach(world.me) && !may_refuse) ++world.ledger.faults().stuck;
-    if (!world.go_on(kLaps * world.log.records) && !may_refuse) ++world.ledger.faults().stuck;
+    if (!world.me.shared && !world.attach(world.me) && !may_refuse)
+        ++world.ledger.faults().stuck;
+    if (!world.go_on(kLaps * world.log.records) && !may_refuse)
+        ++world.ledger.faults().stuck;
 }
 
 void Stepper::check_victim(World& world, std::uint32_t index) {
@@ -97,11 +120,15 @@ void Stepper::check_victim(World& world, std::uint32_t index) {
     for (std::uint32_t i = 0; i < who.parts.size(); ++i) {
         const std::uint64_t id = record_id(who.writer, who.sequence + i + 1);
         const bool there = world.ledger.saw(id);
-        if (there && seen != i) ++faults.lost;  // a batch without one of its middle
+        if (there && seen != i)
+            ++faults.lost;  // a batch without one of its middle
         seen += there ? 1 : 0;
-        if (report.done.load(std::memory_order_acquire) == 0) continue;
-        if (i < report.published) world.ledger.published(id, report.offsets[i]);
-        if (i >= report.published && there) ++faults.duplicated;  // it was told no, and would try again
+        if (report.done.load(std::memory_order_acquire) == 0)
+            continue;
+        if (i < report.published)
+            world.ledger.published(id, report.offsets[i]);
+        if (i >= report.published && there)
+            ++faults.duplicated;  // it was told no, and would try again
     }
     tally_.published += seen != 0 ? 1 : 0;
 }
@@ -111,32 +138,41 @@ void Stepper::finish(World& world, std::uint64_t point, bool two_victims) {
     world.read();
     world.dead.push_back(world.sleeper.owner);
     world.keep_house();
-    if (world.left_behind() != 0) ++faults.stuck;
-    if (!world.me.shared && !world.attach(world.me)) ++faults.stuck;
-    if (!world.go_on(2 * world.log.records)) ++faults.stuck;
+    if (world.left_behind() != 0)
+        ++faults.stuck;
+    if (!world.me.shared && !world.attach(world.me))
+        ++faults.stuck;
+    if (!world.go_on(2 * world.log.records))
+        ++faults.stuck;
     world.keep_house();
-    if (world.left_behind() != 0) ++faults.stuck;
+    if (world.left_behind() != 0)
+        ++faults.stuck;
     world.read();
     check_victim(world, 0);
-    if (two_victims) check_victim(world, 1);
+    if (two_victims)
+        check_victim(world, 1);
     world.ledger.settle(scenario_.reader_behind);
     ++tally_.points;
     tally_.faults += faults;
     tally_.longest_ns = std::max(tally_.longest_ns, world.longest_ns);
-    if (faults.any() && !tally_.first_bad) tally_.first_bad = point;
+    if (faults.any() && !tally_.first_bad)
+        tally_.first_bad = point;
 }
 
 Tally step_through(const Scenario& scenario, Fate fate, std::uint64_t points_max) {
     Stepper stepper(scenario);
     const std::uint64_t length = stepper.length();
     const std::uint64_t stride = std::max<std::uint64_t>(1, (length + points_max - 1) / points_max);
-    for (std::uint64_t instruction = 0; instruction < length; instruction += stride) stepper.run_point(instruction, fate);
+    for (std::uint64_t instruction = 0; instruction < length; instruction += stride)
+        stepper.run_point(instruction, fate);
     return stepper.tally();
 }
 
-Tally step_pairs(const Scenario& scenario, std::uint64_t first_stride, std::uint64_t second_stride) {
+Tally step_pairs(const Scenario& scenario, std::uint64_t stops_max) {
     Stepper stepper(scenario, true);
     const std::uint64_t length = stepper.length();
+    const std::uint64_t first_stride = std::max(kFirstStride, length / stops_max);
+    const std::uint64_t second_stride = std::max(kSecondStride, length / stops_max);
     unsigned turn = 0;
     for (std::uint64_t first = 0; first < length; first += first_stride) {
         for (std::uint64_t second = 0; second < length; second += second_stride, ++turn) {
@@ -148,16 +184,18 @@ Tally step_pairs(const Scenario& scenario, std::uint64_t first_stride, std::uint
 }
 
 void print_header() {
-    std::printf("%-64s %7s %9s %5s %5s %5s %5s %5s %10s\n", "stopped in", "points", "published", "lost", "torn", "dup.", "order",
-                "stuck", "longest us");
+    std::printf("%-64s %7s %9s %5s %5s %5s %5s %5s %10s\n", "stopped in", "points", "published", "lost", "torn", "dup.",
+                "order", "stuck", "longest us");
 }
 
 void print(const Tally& tally) {
     const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
     std::printf("%-64s %7llu %9llu %5llu %5llu %5llu %5llu %5llu %10.1f", tally.name.c_str(), number(tally.points),
-                number(tally.published), number(tally.faults.lost), number(tally.faults.torn), number(tally.faults.duplicated),
-                number(tally.faults.out_of_order), number(tally.faults.stuck), static_cast<double>(tally.longest_ns) / 1000);
-    if (tally.first_bad) std::printf("   first at instruction %llu", number(*tally.first_bad));
+                number(tally.published), number(tally.faults.lost), number(tally.faults.torn),
+                number(tally.faults.duplicated), number(tally.faults.out_of_order), number(tally.faults.stuck),
+                static_cast<double>(tally.longest_ns) / 1000);
+    if (tally.first_bad)
+        std::printf("   first at instruction %llu", number(*tally.first_bad));
     std::printf("\n");
     std::fflush(stdout);
 }

@@ -53,9 +53,11 @@ private:
     Tally tally_;
 };
 
-/// Every `stride`-th instruction.
+/// At most `points_max` instructions, evenly spread.
 [[nodiscard]] Tally step_through(const Scenario& scenario, Fate fate, std::uint64_t points_max);
-[[nodiscard]] Tally step_pairs(const Scenario& scenario, std::uint64_t first_stride, std::uint64_t second_stride);
+/// Two victims at once: about `stops_max` instructions of each, at most every 7th of the first and every 11th of the
+/// second.
+[[nodiscard]] Tally step_pairs(const Scenario& scenario, std::uint64_t stops_max);
 
 void print_header();
 void print(const Tally& tally);

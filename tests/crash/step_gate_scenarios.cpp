@@ -54,7 +54,8 @@ Scenario hold(std::uint64_t first_offset) {
     return scenario;
 }
 
-Scenario with_gate(const char* name, std::uint64_t first_offset, std::function<void(World&, Actor&, Report&)> operation) {
+Scenario with_gate(const char* name, std::uint64_t first_offset,
+                   std::function<void(World&, Actor&, Report&)> operation) {
     Scenario scenario = named(name, first_offset);
     scenario.refuses_others = Refuses::until_reaped;
     scenario.prepare = [before = scenario.prepare](World& world) {
@@ -82,12 +83,13 @@ Scenario reap(std::uint64_t first_offset) {
 }  // namespace
 
 std::vector<Scenario> gate_scenarios(std::uint64_t first_offset) {
-    return {advance(first_offset), hold(first_offset),
-            with_gate("move a gate", first_offset,
-                      [](World& world, Actor&, Report& report) { world.gates().move(report.gate, report.held_from + 3); }),
-            with_gate("drop a gate", first_offset,
-                      [](World& world, Actor&, Report& report) { world.gates().drop(report.gate); }),
-            reap(first_offset)};
+    return {
+        advance(first_offset), hold(first_offset),
+        with_gate("move a gate", first_offset,
+                  [](World& world, Actor&, Report& report) { world.gates().move(report.gate, report.held_from + 3); }),
+        with_gate("drop a gate", first_offset,
+                  [](World& world, Actor&, Report& report) { world.gates().drop(report.gate); }),
+        reap(first_offset)};
 }
 
 }  // namespace ringmain::crash

@@ -16,7 +16,8 @@ constexpr std::size_t kPrefixBytes = 16;
 
 std::uint64_t checksum(std::uint64_t id, std::string_view rest) noexcept {
     std::uint64_t hash = 1469598103934665603ULL ^ id;
-    for (const char c : rest) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    for (const char c : rest)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
     return hash;
 }
 
@@ -24,7 +25,8 @@ std::uint64_t checksum(std::uint64_t id, std::string_view rest) noexcept {
 
 std::string record_value(std::uint64_t id, std::size_t bytes) {
     std::string value(std::max(bytes, kPrefixBytes), '\0');
-    for (std::size_t i = kPrefixBytes; i < value.size(); ++i) value[i] = static_cast<char>(id * 31 + (id >> 32) * 7 + i);
+    for (std::size_t i = kPrefixBytes; i < value.size(); ++i)
+        value[i] = static_cast<char>(id * 31 + (id >> 32) * 7 + i);
     const std::uint64_t sum = checksum(id, std::string_view(value).substr(kPrefixBytes));
     std::memcpy(value.data(), &id, sizeof id);
     std::memcpy(value.data() + sizeof id, &sum, sizeof sum);
@@ -32,12 +34,14 @@ std::string record_value(std::uint64_t id, std::size_t bytes) {
 }
 
 std::optional<std::uint64_t> id_of_value(std::string_view value) noexcept {
-    if (value.size() < kPrefixBytes) return std::nullopt;
+    if (value.size() < kPrefixBytes)
+        return std::nullopt;
     std::uint64_t id = 0;
     std::uint64_t sum = 0;
     std::memcpy(&id, value.data(), sizeof id);
     std::memcpy(&sum, value.data() + sizeof id, sizeof sum);
-    if (sum != checksum(id, value.substr(kPrefixBytes)) || id >> 32 >= 8) return std::nullopt;
+    if (sum != checksum(id, value.substr(kPrefixBytes)) || id >> 32 >= 8)
+        return std::nullopt;
     return id;
 }
 
@@ -72,13 +76,16 @@ void Ledger::note_gap(std::uint64_t log_start) {
         seen_.push_back(kGap);
         return;
     }
-    for (; next_ < log_start; ++next_) seen_.push_back(kGap);
+    for (; next_ < log_start; ++next_)
+        seen_.push_back(kGap);
 }
 
 // Nothing at the next offset. True: look again.
 bool Ledger::hold_up(const Log& log, int& looks) {
-    if (log.control->log_end.load(std::memory_order_acquire) <= next_) return false;
-    if (++looks <= kPatienceLooks) return true;
+    if (log.control->log_end.load(std::memory_order_acquire) <= next_)
+        return false;
+    if (++looks <= kPatienceLooks)
+        return true;
     (void)partition_log::close_ticket(log, next_);
     looks = 0;
     return true;
@@ -90,7 +97,8 @@ void Ledger::read_on(const Log& log) {
     for (;;) {
         const test::ReadBack back = test::read_back(log, next_);
         if (back.found == Found::nothing) {
-            if (!hold_up(log, looks)) return;
+            if (!hold_up(log, looks))
+                return;
             continue;
         }
         looks = 0;
@@ -116,12 +124,15 @@ void Ledger::read_again(const Log& log) {
     const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
     for (std::uint64_t offset = std::max(start, first_); offset < next_; ++offset) {
         const test::ReadBack back = test::read_back(log, offset);
-        if (back.found == Found::lapped) continue;  // the log start went on
+        if (back.found == Found::lapped)
+            continue;  // the log start went on
         const std::uint64_t before = seen_[offset - first_];
-        if (before == kGap) continue;
+        if (before == kGap)
+            continue;
         const bool same = before == kSkipped ? back.found == Found::skip
                                              : back.found == Found::record && id_of_value(back.value) == before;
-        if (!same) ++faults_.torn;
+        if (!same)
+            ++faults_.torn;
     }
 }
 
@@ -130,7 +141,8 @@ void Ledger::settle(bool gaps_allowed) {
         const std::uint64_t at = offset - first_;
         const bool there = at < seen_.size() && seen_[at] == id;
         const bool reported = gaps_allowed && at < seen_.size() && seen_[at] == kGap;
-        if (!there && !reported) ++faults_.lost;
+        if (!there && !reported)
+            ++faults_.lost;
     }
 }
 

@@ -23,8 +23,8 @@ using Log = partition_log::LogMemory<Host>;
 [[nodiscard]] std::optional<std::uint64_t> id_of_value(std::string_view value) noexcept;
 
 struct Faults {
-    std::uint64_t lost = 0;          // answered ok and not read, nor in a gap that was reported
-    std::uint64_t torn = 0;          // bytes that nobody wrote, or an offset that changed its record
+    std::uint64_t lost = 0;  // answered ok and not read, nor in a gap that was reported
+    std::uint64_t torn = 0;  // bytes that nobody wrote, or an offset that changed its record
     std::uint64_t duplicated = 0;
     std::uint64_t out_of_order = 0;  // a writer's records
     std::uint64_t stuck = 0;         // somebody else had to wait, or what was held did not come back

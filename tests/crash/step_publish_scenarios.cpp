@@ -65,41 +65,47 @@ void begun_extent(World& world) {
         world.ledger.published(record_id(victim.writer, victim.sequence), report.offsets[0]);
     }
     world.read();
-    if (world.log.block) world.publish_many(11);
+    if (world.log.block)
+        world.publish_many(11);
 }
 // The victim's next record does not fit its extent, and no extent is free: it takes the oldest sealed one.
 void extent_full(World& world) {
     begun_extent(world);
     Actor& victim = world.victims[0];
     while (victim.shared->bodies().fits_extent(world.value_bytes)) {
-        if (victim.shared->bodies().reserve(world.value_bytes).status != Status::ok) break;
+        if (victim.shared->bodies().reserve(world.value_bytes).status != Status::ok)
+            break;
     }
-    if (world.log.block) return;
+    if (world.log.block)
+        return;
     for (std::uint32_t i = 0; i < world.log.extent_count; ++i) {
         auto& word = world.log.extents[i].word;
         std::uint64_t free = 0;
         // as if producers that are gone had filled them
-        word.compare_exchange_strong(free, partition_log::sealed_extent(world.ledger.next() - i % 3), std::memory_order_acq_rel,
-                                     std::memory_order_relaxed);
+        word.compare_exchange_strong(free, partition_log::sealed_extent(world.ledger.next() - i % 3),
+                                     std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 }
 
-constexpr std::array<Start, 7> kStarts = {{{"first lap", fresh, true, true, false},
-                                           {"second lap", second_lap, true, true, true},
-                                           {"cell quarantined", cell_quarantined, true, true, true},
-                                           {"ticket open, reader behind", ticket_open_and_reader_behind, true, false, false},
-                                           {"dead holder reaped", cell_reaped, true, true, false},
-                                           {"part-filled extent", begun_extent, true, true, true},
-                                           {"extent full", extent_full, true, true, false}}};
+constexpr std::array<Start, 7> kStarts = {
+    {{"first lap", fresh, true, true, false},
+     {"second lap", second_lap, true, true, true},
+     {"cell quarantined", cell_quarantined, true, true, true},
+     {"ticket open, reader behind", ticket_open_and_reader_behind, true, false, false},
+     {"dead holder reaped", cell_reaped, true, true, false},
+     {"part-filled extent", begun_extent, true, true, true},
+     {"extent full", extent_full, true, true, false}}};
 
-Scenario publishing(const Start& start, bool block, std::uint32_t count, std::size_t value_bytes, std::uint64_t first_offset) {
+Scenario publishing(const Start& start, bool block, std::uint32_t count, std::size_t value_bytes,
+                    std::uint64_t first_offset) {
     Scenario scenario;
     const std::string what = count > 1 ? "batch" : value_bytes == 40 ? "inline" : "extent";
     scenario.name = std::string("publish ") + what + (block ? ", block, " : ", overwrite, ") + start.name;
     scenario.shape.block = block;
     scenario.shape.first_offset = first_offset;
     scenario.value_bytes = value_bytes;
-    scenario.main = count == 1 && start.main && (value_bytes == 40) != (start.prepare == begun_extent);
+    const bool usual = start.main && (!block || start.prepare == second_lap);
+    scenario.main = count == 1 && usual && (value_bytes == 40) != (start.prepare == begun_extent);
     scenario.reader_behind = start.prepare == ticket_open_and_reader_behind;
     if (count > 1) {
         scenario.shape.records = 32;
@@ -108,7 +114,8 @@ Scenario publishing(const Start& start, bool block, std::uint32_t count, std::si
     scenario.prepare = [start, count](World& world) {
         world.attach(world.me);
         world.attach(world.victims[0]);
-        if (world.log.block) world.begin_gate();
+        if (world.log.block)
+            world.begin_gate();
         start.prepare(world);
         load(world, world.victims[0], count);
     };
@@ -122,8 +129,10 @@ std::vector<Scenario> publish_scenarios(std::uint64_t first_offset) {
     std::vector<Scenario> scenarios;
     for (const bool block : {false, true}) {
         for (const Start& start : kStarts) {
-            if (block ? !start.block : !start.overwrite) continue;
-            if (start.prepare != extent_full) scenarios.push_back(publishing(start, block, 1, 40, first_offset));
+            if (block ? !start.block : !start.overwrite)
+                continue;
+            if (start.prepare != extent_full)
+                scenarios.push_back(publishing(start, block, 1, 40, first_offset));
             scenarios.push_back(publishing(start, block, 1, kLargeBytes, first_offset));
             if (start.prepare == fresh || start.prepare == second_lap) {
                 scenarios.push_back(publishing(start, block, 4, 40, first_offset));

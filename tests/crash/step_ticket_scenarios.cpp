@@ -77,7 +77,8 @@ Scenario close(bool block, std::uint64_t first_offset) {
     scenario.shape.block = block;
     scenario.prepare = [](World& world) {
         world.attach(world.me);
-        if (world.log.block) world.begin_gate();
+        if (world.log.block)
+            world.begin_gate();
         publish_and_read(world, 21);
         world.attach(world.sleeper);
         world.reports[0]->offsets[0] = world.sleeper.shared->take_ticket().offset;

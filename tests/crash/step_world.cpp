@@ -29,7 +29,9 @@ Actor actor(std::uint32_t writer) {
 
 }  // namespace
 
-bool IsDead::operator()(std::uint64_t owner) const noexcept { return std::find(dead->begin(), dead->end(), owner) != dead->end(); }
+bool IsDead::operator()(std::uint64_t owner) const noexcept {
+    return std::find(dead->begin(), dead->end(), owner) != dead->end();
+}
 
 std::size_t world_bytes(const test::PlainShape& shape) { return test::plain_bytes(shape) + layout::kPageBytes; }
 
@@ -47,14 +49,16 @@ World::World(std::byte* base, const test::PlainShape& shape, std::size_t value_b
 
 bool World::attach(Actor& who) {
     who.slot = recovery::Attachment(log, who.owner, is_dead()).attach_shared();
-    if (who.slot.outcome != recovery::AttachOutcome::attached) return false;
+    if (who.slot.outcome != recovery::AttachOutcome::attached)
+        return false;
     who.shared.emplace(log, who.slot.slot, who.slot.generation);
     return true;
 }
 
 bool World::attach_exclusive(Actor& who) {
     who.slot = recovery::Attachment(log, who.owner, is_dead()).attach_exclusive();
-    if (who.slot.outcome != recovery::AttachOutcome::attached) return false;
+    if (who.slot.outcome != recovery::AttachOutcome::attached)
+        return false;
     who.exclusive.emplace(log, who.slot.slot, who.slot.generation);
     return true;
 }
@@ -68,7 +72,8 @@ Status World::publish() {
     const std::uint64_t id = record_id(me.writer, me.sequence + 1);
     const std::string value = record_value(id, value_bytes);
     const partition_log::Published published = me.shared->publish(test::parts_of(value));
-    if (published.status != Status::ok) return published.status;
+    if (published.status != Status::ok)
+        return published.status;
     ++me.sequence;
     ledger.published(id, published.offset);
     return Status::ok;
@@ -76,13 +81,15 @@ Status World::publish() {
 
 void World::publish_many(int count) {
     for (int i = 0; i < count; ++i) {
-        if (publish() != Status::ok) ++ledger.faults().stuck;
+        if (publish() != Status::ok)
+            ++ledger.faults().stuck;
     }
 }
 
 void World::read() {
     ledger.read_on(log);
-    if (reader_gate) gates().move(*reader_gate, ledger.next());
+    if (reader_gate)
+        gates().move(*reader_gate, ledger.next());
 }
 
 bool World::go_on(std::uint64_t records) {
@@ -94,9 +101,11 @@ bool World::go_on(std::uint64_t records) {
         read();
         longest_ns = std::max(longest_ns, cpu_ns() - begun);
         refusals = published ? 0 : refusals + 1;
-        if (refusals > kRefusalsMax) return false;
+        if (refusals > kRefusalsMax)
+            return false;
         done += published ? 1 : 0;
-        if (done % 8 == 0) ledger.read_again(log);
+        if (done % 8 == 0)
+            ledger.read_again(log);
     }
     return true;
 }
@@ -105,7 +114,8 @@ void World::keep_house() {
     recovery::reap_producers(log, is_dead());
     for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
         const std::uint64_t owner = gates().owner(i);
-        if (owner != 0 && is_dead()(owner)) gates().reap(i, owner, owner_of(6));
+        if (owner != 0 && is_dead()(owner))
+            gates().reap(i, owner, owner_of(6));
     }
     for (std::uint64_t i = 0; i < log.records; ++i) {
         bool waiting = false;
@@ -121,7 +131,8 @@ std::uint64_t World::left_behind() const {
     }
     for (std::uint32_t i = 0; i < log.extent_count; ++i) {
         const std::uint64_t word = log.extents[i].word.load(std::memory_order_acquire);
-        if (partition_log::extent_state(word) != partition_log::ExtentState::owned) continue;
+        if (partition_log::extent_state(word) != partition_log::ExtentState::owned)
+            continue;
         left += me.shared && word == partition_log::owned_extent(me.slot.slot, me.slot.generation) ? 0 : 1;
     }
     for (std::uint32_t slot = 0; slot < log.producer_slots; ++slot) {
@@ -142,7 +153,8 @@ void load(const World& world, Actor& victim, std::uint32_t count) {
         values->push_back(record_value(record_id(victim.writer, victim.sequence + i), world.value_bytes));
     }
     victim.parts.clear();
-    for (const std::string& value : *values) victim.parts.push_back(test::parts_of(value));
+    for (const std::string& value : *values)
+        victim.parts.push_back(test::parts_of(value));
     victim.values = std::move(values);
 }
 
@@ -162,7 +174,8 @@ void publish_loaded(Actor& victim, Report& report) {
         }
         return;
     }
-    const auto answer = victim.shared ? victim.shared->publish(victim.parts[0]) : victim.exclusive->publish(victim.parts[0]);
+    const auto answer =
+        victim.shared ? victim.shared->publish(victim.parts[0]) : victim.exclusive->publish(victim.parts[0]);
     offsets[0] = answer.offset;
     note(answer.status, answer.status == Status::ok ? 1 : 0);
 }

@@ -57,15 +57,17 @@ struct World {
     std::array<Report*, 2> reports{};
     std::size_t value_bytes;
     std::vector<std::uint64_t> dead;
-    Actor me;                      // goes on whatever happens
+    Actor me;  // goes on whatever happens
     std::array<Actor, 2> victims;
-    Actor sleeper;                 // stopped or died earlier
+    Actor sleeper;  // stopped or died earlier
     std::optional<std::uint32_t> reader_gate;
     Ledger ledger;
     std::uint64_t longest_ns = 0;  // CPU time of one iteration of `me` and the reader: they never sleep
 
     [[nodiscard]] IsDead is_dead() const noexcept { return {&dead}; }
-    [[nodiscard]] gate_table::GateTable<Host> gates() const noexcept { return gate_table::GateTable<Host>(log.readers); }
+    [[nodiscard]] gate_table::GateTable<Host> gates() const noexcept {
+        return gate_table::GateTable<Host>(log.readers);
+    }
 
     bool attach(Actor& actor);
     bool attach_exclusive(Actor& actor);

@@ -20,8 +20,8 @@ void stay_on_one_core();
 /// Its parent advances it; nothing of it outlives this object.
 class Victim {
 public:
-    /// Forks a child that waits before the first instruction of `operation`. `done`, in memory shared with the child, is
-    /// set by it after the last one.
+    /// Forks a child that waits before the first instruction of `operation`. `done`, in memory shared with the child,
+    /// is set by it after the last one.
     Victim(const std::function<void()>& operation, std::atomic<std::uint32_t>& done);
     ~Victim() { kill(); }
     Victim(const Victim&) = delete;

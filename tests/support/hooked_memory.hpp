@@ -13,11 +13,13 @@ struct HookedMemory : platform::HostMemory {
     using Hook = std::function<void(std::string_view point)>;
 
     static void point(const char* name) noexcept {
-        if (!hook_) return;
+        if (!hook_)
+            return;
         // what runs inside the hook is somebody else: it is not hooked
         Hook hook = std::exchange(hook_, nullptr);
         hook(name);
-        if (!hook_) hook_ = std::move(hook);
+        if (!hook_)
+            hook_ = std::move(hook);
     }
 
     /// While it lives, `hook` runs at every named point of this thread.
@@ -32,7 +34,8 @@ struct HookedMemory : platform::HostMemory {
     /// A hook that acts once, at the first arrival at `name`.
     [[nodiscard]] static Hook once_at(std::string_view name, std::function<void()> act) {
         return [name, act = std::move(act), done = false](std::string_view point) mutable {
-            if (done || point != name) return;
+            if (done || point != name)
+                return;
             done = true;
             act();
         };

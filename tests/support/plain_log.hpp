@@ -77,7 +77,8 @@ void format_plain(const partition_log::LogMemory<M>& log) noexcept {
     log.control->gate_floor.store(log.first_offset, std::memory_order_relaxed);
 }
 
-/// A partition on the heap. `log` is what the structures take; everything below looks at its bytes or changes them by hand.
+/// A partition on the heap. `log` is what the structures take; everything below looks at its bytes or changes them by
+/// hand.
 template <class M = platform::HostMemory>
 class PlainLog {
 public:
@@ -92,7 +93,9 @@ public:
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
     [[nodiscard]] std::uint64_t end() const noexcept { return log.control->log_end.load(std::memory_order_acquire); }
-    [[nodiscard]] std::uint64_t start() const noexcept { return log.control->log_start.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t start() const noexcept {
+        return log.control->log_start.load(std::memory_order_acquire);
+    }
     [[nodiscard]] std::uint64_t word(std::uint64_t offset) const noexcept {
         return log.cell(offset).word.load(std::memory_order_acquire);
     }
@@ -144,16 +147,19 @@ template <class M>
     const partition_log::Reader<M> reader(log);
     partition_log::RecordView view;
     ReadBack back{reader.look(offset, view), {}};
-    if (back.found != partition_log::Found::record) return back;
+    if (back.found != partition_log::Found::record)
+        return back;
     std::string body(view.length, '\0');
     reader.copy_body(view, reinterpret_cast<std::byte*>(body.data()));
-    if (!reader.valid(offset)) return {partition_log::Found::lapped, {}};
+    if (!reader.valid(offset))
+        return {partition_log::Found::lapped, {}};
     back.value = body.substr(0, view.value_bytes);
     return back;
 }
 
 /// A record whose value is the given text, which must outlive the parts.
-[[nodiscard]] inline partition_log::RecordParts parts_of(std::string_view value, std::int64_t timestamp_ns = 1) noexcept {
+[[nodiscard]] inline partition_log::RecordParts parts_of(std::string_view value,
+                                                         std::int64_t timestamp_ns = 1) noexcept {
     partition_log::RecordParts parts;
     parts.value = reinterpret_cast<const std::byte*>(value.data());
     parts.value_bytes = static_cast<std::uint32_t>(value.size());

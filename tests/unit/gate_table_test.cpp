@@ -28,7 +28,9 @@ struct GatedLog {
     Log plain;
     Gates gates{nullptr};
 
-    GatedLog() : plain(shape()), gates(plain.log.readers) { plain.log.control->log_end.store(10, std::memory_order_release); }
+    GatedLog() : plain(shape()), gates(plain.log.readers) {
+        plain.log.control->log_end.store(10, std::memory_order_release);
+    }
 
     std::uint64_t hold(std::uint32_t index, std::uint64_t offset) {
         return gates.hold(index, offset, plain.log.control->gate_floor);
@@ -59,7 +61,8 @@ TEST_CASE("a gate that is claimed does not gate before it holds") {
 
 TEST_CASE("sixteen gates fit and the next is refused until one is dropped") {
     GatedLog log;
-    for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) CHECK(log.gates.claim(kOwner, "gate").value() == i);
+    for (std::uint32_t i = 0; i < layout::kGatesMax; ++i)
+        CHECK(log.gates.claim(kOwner, "gate").value() == i);
     CHECK_FALSE(log.gates.claim(kOwner, "one more"));
     log.gates.drop(5);
     CHECK(log.gates.claim(kOwner, "one more").value() == 5);
@@ -91,9 +94,8 @@ TEST_CASE("a gate written before the mover looks again keeps the log start where
     GatedLog log;
     const auto gate = log.gates.claim(kOwner, "early").value();
     std::uint64_t mover_got = 0;
-    const HookedMemory::Scope scope(HookedMemory::once_at("gate.written", [&] {
-        mover_got = advance_start(log.plain.log, 8).start;
-    }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("gate.written", [&] { mover_got = advance_start(log.plain.log, 8).start; }));
     CHECK(log.hold(gate, 2) == 2);
     CHECK(mover_got == 2);  // the mover saw the gate at its first look already
     CHECK(log.plain.start() == 2);

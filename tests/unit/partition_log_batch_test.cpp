@@ -35,8 +35,10 @@ struct Batch {
     std::vector<std::uint64_t> offsets;
 
     explicit Batch(std::size_t count, std::size_t padding = 0) : offsets(count) {
-        for (std::size_t i = 0; i < count; ++i) values.push_back(std::to_string(i) + std::string(padding, '.'));
-        for (const std::string& value : values) parts.push_back(test::parts_of(value));
+        for (std::size_t i = 0; i < count; ++i)
+            values.push_back(std::to_string(i) + std::string(padding, '.'));
+        for (const std::string& value : values)
+            parts.push_back(test::parts_of(value));
     }
 };
 
@@ -47,7 +49,8 @@ std::vector<std::string> values_between(const LogMemory<M>& log, std::uint64_t f
     for (std::uint64_t o = from; o < to; ++o) {
         const test::ReadBack back = test::read_back(log, o);
         REQUIRE((back.found == Found::record || back.found == Found::skip));
-        if (back.found == Found::record) values.push_back(back.value);
+        if (back.found == Found::record)
+            values.push_back(back.value);
     }
     return values;
 }
@@ -74,15 +77,16 @@ TEST_CASE("a ticket lost in the middle of a batch gives up the rest of the run a
     Log plain(batch_shape());
     SharedPublisher<HookedMemory> publisher(plain.log, 0, 1);
     Batch batch(4);
-    const HookedMemory::Scope scope(HookedMemory::once_at("commit.written", [&] {
-        CHECK(close_ticket(plain.log, lost) == Decision::closed);
-    }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("commit.written", [&] { CHECK(close_ticket(plain.log, lost) == Decision::closed); }));
     const auto answer = publisher.publish_batch(batch.parts, batch.offsets);
     CHECK(answer.status == Status::ok);
     CHECK(answer.count == 4);
-    for (std::size_t i = 0; i < 4; ++i) CHECK(batch.offsets[i] == (i < lost ? i : 4 + i - lost));
+    for (std::size_t i = 0; i < 4; ++i)
+        CHECK(batch.offsets[i] == (i < lost ? i : 4 + i - lost));
     CHECK(values_between(plain.log, 0, plain.end()) == batch.values);
-    for (std::uint64_t o = lost + 1; o < 4; ++o) CHECK(plain.word(o) == cell_word(o, CellState::released));
+    for (std::uint64_t o = lost + 1; o < 4; ++o)
+        CHECK(plain.word(o) == cell_word(o, CellState::released));
 }
 
 TEST_CASE("a batch that meets an open ticket of the lap before keeps its order") {
@@ -95,7 +99,8 @@ TEST_CASE("a batch that meets an open ticket of the lap before keeps its order")
     Batch second(32);
     REQUIRE(publisher.publish_batch(second.parts, second.offsets).status == Status::ok);
     CHECK(plain.word(open + 32) == cell_word(open + 32, CellState::quarantined));
-    for (std::size_t i = 1; i < second.offsets.size(); ++i) CHECK(second.offsets[i] > second.offsets[i - 1]);
+    for (std::size_t i = 1; i < second.offsets.size(); ++i)
+        CHECK(second.offsets[i] > second.offsets[i - 1]);
     CHECK(test::read_back(plain.log, second.offsets.back()).value == second.values.back());
 }
 
@@ -126,9 +131,8 @@ TEST_CASE("a large record of a batch is committed from its extent although its t
     Log plain(batch_shape());
     SharedPublisher<HookedMemory> publisher(plain.log, 0, 1);
     Batch batch(3, 200);
-    const HookedMemory::Scope scope(HookedMemory::once_at("commit.written", [&] {
-        CHECK(close_ticket(plain.log, 1) == Decision::closed);
-    }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("commit.written", [&] { CHECK(close_ticket(plain.log, 1) == Decision::closed); }));
     CHECK(publisher.publish_batch(batch.parts, batch.offsets).count == 3);
     CHECK(values_between(plain.log, 0, plain.end()) == batch.values);
 }

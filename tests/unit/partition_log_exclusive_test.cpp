@@ -21,7 +21,8 @@ using Log = PlainLog<HookedMemory>;
 using Publisher = ExclusivePublisher<HookedMemory>;
 
 void publish_many(Publisher& publisher, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
+    for (std::uint64_t i = 0; i < count; ++i)
+        REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
 }
 
 // The producer's `count`-th arrival at the named point is its death: the memory stays as it was at that moment.
@@ -30,7 +31,8 @@ void die_at(const Log& plain, std::string_view where, int count, Act&& act) {
     std::vector<std::byte> at_death;
     {
         const HookedMemory::Scope scope([&](std::string_view point) {
-            if (point == where && --count == 0) at_death.assign(plain.base(), plain.base() + plain.bytes());
+            if (point == where && --count == 0)
+                at_death.assign(plain.base(), plain.base() + plain.bytes());
         });
         act();
     }
@@ -52,7 +54,8 @@ TEST_CASE("an exclusive producer goes through first lap and wrap with dense offs
         REQUIRE(published.offset == shape.first_offset + i);
         REQUIRE(plain.end() == shape.first_offset + i + 1);
         REQUIRE(test::read_back(plain.log, published.offset).value == value);
-        if (i >= 16) REQUIRE(test::read_back(plain.log, published.offset - 16).found == Found::lapped);
+        if (i >= 16)
+            REQUIRE(test::read_back(plain.log, published.offset - 16).found == Found::lapped);
     }
     CHECK(plain.ticket(0) == kIdle);
 }
@@ -62,7 +65,8 @@ TEST_CASE("an exclusive producer's record is committed before the log end moves"
     Publisher publisher(plain.log, 0, 1);
     std::vector<std::uint64_t> ends;
     const HookedMemory::Scope scope([&](std::string_view point) {
-        if (point == "exclusive.committed") ends.push_back(plain.end());
+        if (point == "exclusive.committed")
+            ends.push_back(plain.end());
     });
     publish_many(publisher, 2);
     CHECK(ends == std::vector<std::uint64_t>{0, 1});
@@ -120,7 +124,8 @@ TEST_CASE("R1: a batch committed and not announced is found whole") {
 TEST_CASE("the scan beyond the log end is bounded and stops at words of other laps") {
     Log plain;
     SECTION("a ring full of records beyond the end") {
-        for (std::uint64_t o = 0; o < 16; ++o) plain.set_word(o, cell_word(o, CellState::committed));
+        for (std::uint64_t o = 0; o < 16; ++o)
+            plain.set_word(o, cell_word(o, CellState::committed));
         recovery::recover_log_end(plain.log);
         CHECK(plain.end() == 16);
     }
@@ -173,5 +178,6 @@ TEST_CASE("an exclusive producer waits for gates and not for slack of others") {
     CHECK(publisher.publish(test::parts_of("x")).status == Status::would_block);
     gates.move(*gate, 5);
     CHECK(publisher.publish(test::parts_of("x")).status == Status::ok);
-    for (std::uint64_t o = 5; o < plain.end(); ++o) CHECK(test::read_back(plain.log, o).found == Found::record);
+    for (std::uint64_t o = 5; o < plain.end(); ++o)
+        CHECK(test::read_back(plain.log, o).found == Found::record);
 }

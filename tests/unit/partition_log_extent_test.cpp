@@ -55,7 +55,8 @@ TEST_CASE("a large record lies in an extent that names its owner's tenure") {
 TEST_CASE("a full extent is sealed with one more than its last committed offset") {
     Log plain(extent_shape());
     Publisher publisher(plain.log, 0, 1);
-    for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(publisher.publish(test::parts_of(large(i))).status == Status::ok);
+    for (std::uint64_t i = 0; i < 3; ++i)
+        REQUIRE(publisher.publish(test::parts_of(large(i))).status == Status::ok);
     CHECK(plain.extent(0) == sealed_extent(2));  // two to an extent
     CHECK(plain.extent(1) == owned_extent(0, 1));
 }
@@ -75,7 +76,8 @@ TEST_CASE("a sealed extent is reused after the log start has passed its records"
     for (std::uint64_t i = 0; i < 60; ++i) {
         const std::string value = large(i);
         REQUIRE(publisher.publish(test::parts_of(value)).status == Status::ok);
-        for (std::uint64_t o = plain.start(); o <= i; ++o) REQUIRE(test::read_back(plain.log, o).value == large(o));
+        for (std::uint64_t o = plain.start(); o <= i; ++o)
+            REQUIRE(test::read_back(plain.log, o).value == large(o));
     }
     CHECK(plain.start() >= 60 - 8);  // four extents hold eight records; readers were told of the others
     CHECK(test::read_back(plain.log, plain.start() - 1).found != Found::nothing);
@@ -97,11 +99,11 @@ TEST_CASE("the oldest sealed extent is taken first") {
 TEST_CASE("an extent that another producer takes first is left to it") {
     Log plain(extent_shape());
     plain.log.control->log_end.store(40, std::memory_order_release);
-    for (std::uint32_t i = 0; i < 4; ++i) plain.log.extents[i].word.store(sealed_extent(10 + i), std::memory_order_release);
+    for (std::uint32_t i = 0; i < 4; ++i)
+        plain.log.extents[i].word.store(sealed_extent(10 + i), std::memory_order_release);
     ExtentWriter<HookedMemory> writer(plain.log, 0, 1);
-    const HookedMemory::Scope scope(HookedMemory::once_at("extent.taking", [&] {
-        plain.log.extents[0].word.store(owned_extent(1, 1), std::memory_order_release);
-    }));
+    const HookedMemory::Scope scope(HookedMemory::once_at(
+        "extent.taking", [&] { plain.log.extents[0].word.store(owned_extent(1, 1), std::memory_order_release); }));
     REQUIRE(writer.change());
     CHECK(plain.extent(0) == owned_extent(1, 1));
     CHECK(plain.extent(1) == owned_extent(0, 1));
@@ -109,7 +111,8 @@ TEST_CASE("an extent that another producer takes first is left to it") {
 
 TEST_CASE("an extent sealed beyond the log end is damage and is not taken") {
     Log plain(extent_shape());
-    for (std::uint32_t i = 0; i < 4; ++i) plain.log.extents[i].word.store(sealed_extent(1000), std::memory_order_release);
+    for (std::uint32_t i = 0; i < 4; ++i)
+        plain.log.extents[i].word.store(sealed_extent(1000), std::memory_order_release);
     Publisher publisher(plain.log, 0, 1);
     const std::string value = large(0);
     CHECK(publisher.publish(test::parts_of(value)).status == Status::exhausted);
@@ -118,7 +121,8 @@ TEST_CASE("an extent sealed beyond the log end is damage and is not taken") {
 
 TEST_CASE("a producer without any extent left says so and publishes small records all the same") {
     Log plain(extent_shape());
-    for (std::uint32_t i = 0; i < 4; ++i) plain.log.extents[i].word.store(owned_extent(1, 1), std::memory_order_release);
+    for (std::uint32_t i = 0; i < 4; ++i)
+        plain.log.extents[i].word.store(owned_extent(1, 1), std::memory_order_release);
     Publisher publisher(plain.log, 0, 1);
     const std::string value = large(0);
     CHECK(publisher.publish(test::parts_of(value)).status == Status::exhausted);
@@ -135,11 +139,13 @@ TEST_CASE("on a block topic a gate holds full extents until it moves") {
     Publisher publisher(plain.log, 0, 1);
     std::uint64_t count = 0;
     std::string value = large(0);
-    while (publisher.publish(test::parts_of(value)).status == Status::ok) value = large(++count);
+    while (publisher.publish(test::parts_of(value)).status == Status::ok)
+        value = large(++count);
     CHECK(count == 8);
     CHECK(publisher.publish(test::parts_of(value)).status == Status::would_block);
     CHECK(plain.start() == 0);
-    for (std::uint64_t o = 0; o < count; ++o) REQUIRE(test::read_back(plain.log, o).value == large(o));
+    for (std::uint64_t o = 0; o < count; ++o)
+        REQUIRE(test::read_back(plain.log, o).value == large(o));
     gates.move(*gate, 1);
     CHECK(publisher.publish(test::parts_of(value)).status == Status::would_block);  // half an extent is not enough
     gates.move(*gate, 2);
@@ -156,9 +162,11 @@ TEST_CASE("a publish that is refused takes no space in the extent") {
     REQUIRE(gate);
     gates.hold(*gate, 0, plain.log.control->gate_floor);
     Publisher publisher(plain.log, 0, 1);
-    while (publisher.publish(test::parts_of("small")).status == Status::ok) {}
+    while (publisher.publish(test::parts_of("small")).status == Status::ok) {
+    }
     const std::string value = large(0);
-    for (int i = 0; i < 20; ++i) REQUIRE(publisher.publish(test::parts_of(value)).status == Status::would_block);
+    for (int i = 0; i < 20; ++i)
+        REQUIRE(publisher.publish(test::parts_of(value)).status == Status::would_block);
     CHECK(publisher.bodies().fits_extent(1024));
 }
 

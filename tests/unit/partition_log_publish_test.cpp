@@ -42,9 +42,11 @@ TEST_CASE("offsets are dense from the first offset on, and records stay a lap") 
         const std::uint64_t oldest = i < 16 ? 0 : i - 15;
         REQUIRE(plain.start() == first + oldest);
         for (std::uint64_t k = oldest; k <= i; ++k) {
-            REQUIRE(test::read_back(plain.log, first + k) == test::ReadBack{Found::record, "record " + std::to_string(k)});
+            REQUIRE(test::read_back(plain.log, first + k) ==
+                    test::ReadBack{Found::record, "record " + std::to_string(k)});
         }
-        if (oldest > 0) REQUIRE(test::read_back(plain.log, first + oldest - 1).found == Found::lapped);
+        if (oldest > 0)
+            REQUIRE(test::read_back(plain.log, first + oldest - 1).found == Found::lapped);
         REQUIRE(test::read_back(plain.log, first + i + 1).found == Found::nothing);
     }
 }
@@ -65,9 +67,8 @@ TEST_CASE("a large ring moves its log start a sixty-fourth at a time") {
 TEST_CASE("a record whose ticket is closed while it is written is published once, under a new offset") {
     Log plain;
     Publisher publisher(plain.log, 0, 1);
-    const HookedMemory::Scope scope(HookedMemory::once_at("commit.written", [&] {
-        CHECK(close_ticket(plain.log, 0) == Decision::closed);
-    }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("commit.written", [&] { CHECK(close_ticket(plain.log, 0) == Decision::closed); }));
     const Published published = publisher.publish(test::parts_of("once"));
     CHECK(published.status == Status::ok);
     CHECK(published.offset == 1);
@@ -80,9 +81,8 @@ TEST_CASE("a record whose ticket is closed while it is written is published once
 TEST_CASE("a record whose ticket is closed before the cell is looked at is published once") {
     Log plain;
     Publisher publisher(plain.log, 0, 1);
-    const HookedMemory::Scope scope(HookedMemory::once_at("take.taken", [&] {
-        CHECK(close_ticket(plain.log, 0) == Decision::closed);
-    }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("take.taken", [&] { CHECK(close_ticket(plain.log, 0) == Decision::closed); }));
     const Published published = publisher.publish(test::parts_of("once"));
     CHECK(published.offset == 1);
     CHECK(test::read_back(plain.log, 1) == test::ReadBack{Found::record, "once"});
@@ -93,12 +93,14 @@ TEST_CASE("a producer that meets nothing but quarantined cells says exhausted an
     Log plain;
     Publisher publisher(plain.log, 0, 1);
     Tickets<HookedMemory> dead(plain.log, 1);
-    for (int i = 0; i < 16; ++i) (void)dead.take();
+    for (int i = 0; i < 16; ++i)
+        (void)dead.take();
     const Published published = publisher.publish(test::parts_of("x"));
     CHECK(published.status == Status::exhausted);
     CHECK(plain.ticket(0) == kIdle);
     CHECK(plain.quarantined_cells() == 16);
-    for (std::uint64_t o = plain.start(); o < plain.end(); ++o) REQUIRE(test::read_back(plain.log, o).found == Found::skip);
+    for (std::uint64_t o = plain.start(); o < plain.end(); ++o)
+        REQUIRE(test::read_back(plain.log, o).found == Found::skip);
 }
 
 TEST_CASE("a released cell serves again one lap later") {
@@ -132,9 +134,8 @@ TEST_CASE("commit_at commits under exactly its ticket or says that it was closed
         CHECK(publisher.commit_at(taken.offset, test::parts_of("letter")).decision == Decision::closed);
     }
     SECTION("closed at the last moment") {
-        const HookedMemory::Scope scope(HookedMemory::once_at("commit.written", [&] {
-            CHECK(close_ticket(plain.log, taken.offset) == Decision::closed);
-        }));
+        const HookedMemory::Scope scope(HookedMemory::once_at(
+            "commit.written", [&] { CHECK(close_ticket(plain.log, taken.offset) == Decision::closed); }));
         CHECK(publisher.commit_at(taken.offset, test::parts_of("letter")).decision == Decision::closed);
         CHECK(plain.quarantined_cells() == 0);
     }
@@ -176,7 +177,8 @@ TEST_CASE("records of every inline length come back as they were") {
     Publisher publisher(plain.log, 0, 1);
     for (std::size_t length = 0; length <= 40; ++length) {
         std::string value(length, '\0');
-        for (std::size_t i = 0; i < length; ++i) value[i] = static_cast<char>('a' + (i + length) % 26);
+        for (std::size_t i = 0; i < length; ++i)
+            value[i] = static_cast<char>('a' + (i + length) % 26);
         const Published published = publisher.publish(test::parts_of(value));
         REQUIRE(test::read_back(plain.log, published.offset) == test::ReadBack{Found::record, value});
         CHECK(plain.extent(0) == 0);  // nothing went to an extent

@@ -24,7 +24,8 @@ Found look(const Log& plain, std::uint64_t offset) {
 }
 
 // A committed cell at offset 0 with the given shape.
-void plant(const Log& plain, std::uint32_t length, std::uint16_t key_bytes, std::uint16_t flags, std::uint64_t location = 0) {
+void plant(const Log& plain, std::uint32_t length, std::uint16_t key_bytes, std::uint16_t flags,
+           std::uint64_t location = 0) {
     auto& cell = plain.log.cell(0);
     cell.shape.store(pack_shape(length, key_bytes, flags), std::memory_order_relaxed);
     std::memcpy(cell.inline_bytes(), &location, sizeof location);
@@ -74,7 +75,8 @@ TEST_CASE("a record that the log start passes while it is copied is not valid") 
     RecordView view;
     REQUIRE(reader.look(0, view) == Found::record);
     CHECK(reader.valid(0));
-    for (int i = 0; i < 16; ++i) REQUIRE(publisher.publish(test::parts_of("other")).status == Status::ok);
+    for (int i = 0; i < 16; ++i)
+        REQUIRE(publisher.publish(test::parts_of("other")).status == Status::ok);
     CHECK_FALSE(reader.valid(0));
     CHECK(reader.look(0, view) == Found::lapped);
 }
@@ -95,7 +97,8 @@ TEST_CASE("a body must lie inside the payload area") {
     const auto in_extent = static_cast<std::uint16_t>(layout::kInExtent | layout::kNullKey);
     plant(plain, 64, 0, in_extent, payload - 64);
     CHECK(look(plain, 0) == Found::record);
-    for (const std::uint64_t location : {payload - 63, payload, payload + 1, ~std::uint64_t{0}, ~std::uint64_t{0} - 63}) {
+    for (const std::uint64_t location :
+         {payload - 63, payload, payload + 1, ~std::uint64_t{0}, ~std::uint64_t{0} - 63}) {
         plant(plain, 64, 0, in_extent, location);
         CHECK(look(plain, 0) == Found::corrupt);
     }
@@ -156,7 +159,9 @@ TEST_CASE("key, value and headers come apart as they were put together") {
     REQUIRE(publisher.publish(parts).status == Status::ok);
     RecordView view;
     REQUIRE(Reader<HookedMemory>(plain.log).look(0, view) == Found::record);
-    const auto text = [](const std::byte* from, std::size_t bytes) { return std::string(reinterpret_cast<const char*>(from), bytes); };
+    const auto text = [](const std::byte* from, std::size_t bytes) {
+        return std::string(reinterpret_cast<const char*>(from), bytes);
+    };
     CHECK(text(view.body, view.value_bytes) == value);
     CHECK(text(view.key(), view.key_bytes) == key);
     CHECK(text(view.headers(), view.headers_bytes) == headers);
@@ -168,7 +173,8 @@ TEST_CASE("key, value and headers come apart as they were put together") {
 TEST_CASE("null and empty keys and values are told apart") {
     Log plain;
     SharedPublisher<HookedMemory> publisher(plain.log, 0, 1);
-    for (const unsigned flags : {0U, unsigned{layout::kNullKey}, unsigned{layout::kNullValue}, layout::kNullKey | unsigned{layout::kNullValue}}) {
+    for (const unsigned flags : {0U, unsigned{layout::kNullKey}, unsigned{layout::kNullValue},
+                                 layout::kNullKey | unsigned{layout::kNullValue}}) {
         RecordParts parts = test::parts_of("");
         parts.flags = static_cast<std::uint16_t>(flags);
         const Published published = publisher.publish(parts);

@@ -61,8 +61,10 @@ TEST_CASE("the slack is enough when every producer passed its room check before 
     Log plain(block_shape());
     hold_at(plain, 0);
     std::vector<Publisher> publishers;
-    for (std::uint32_t slot = 0; slot < 4; ++slot) publishers.emplace_back(plain.log, slot, 1);
-    for (int i = 0; i < 11; ++i) REQUIRE(publishers[0].publish(test::parts_of("x")).status == Status::ok);
+    for (std::uint32_t slot = 0; slot < 4; ++slot)
+        publishers.emplace_back(plain.log, slot, 1);
+    for (int i = 0; i < 11; ++i)
+        REQUIRE(publishers[0].publish(test::parts_of("x")).status == Status::ok);
     // one place is left; each of four finds it free before any takes a ticket
     for (std::uint32_t slot = 0; slot < 3; ++slot) {
         std::uint64_t start_seen = 0;
@@ -80,13 +82,15 @@ TEST_CASE("the slack is enough when every producer passed its room check before 
     }
     CHECK(plain.end() == 15);
     CHECK(publishers[1].publish(test::parts_of("x")).status == Status::would_block);
-    for (std::uint64_t o = 0; o < 15; ++o) REQUIRE(test::read_back(plain.log, o).found == Found::record);
+    for (std::uint64_t o = 0; o < 15; ++o)
+        REQUIRE(test::read_back(plain.log, o).found == Found::record);
 }
 
 TEST_CASE("a block topic without gates drops the oldest records and never blocks") {
     Log plain(block_shape());
     Publisher publisher(plain.log, 0, 1);
-    for (int i = 0; i < 100; ++i) REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
     CHECK(plain.end() == 100);
     CHECK(plain.end() - plain.start() <= 12);
     CHECK(plain.log.control->gate_floor.load(std::memory_order_acquire) == plain.start());
@@ -95,7 +99,8 @@ TEST_CASE("a block topic without gates drops the oldest records and never blocks
 TEST_CASE("the lowest of several gates holds the log start, and the answer names it") {
     Log plain(block_shape());
     Publisher publisher(plain.log, 0, 1);
-    for (int i = 0; i < 10; ++i) REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
+    for (int i = 0; i < 10; ++i)
+        REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
     hold_at(plain, 7);
     const std::uint32_t lowest = hold_at(plain, 2);
     hold_at(plain, 5);
@@ -120,7 +125,8 @@ TEST_CASE("an open ticket one lap behind cannot make a block topic drop what a g
     Gates(plain.log.readers).move(gate, 8);
     CHECK(publish_until_full(publisher) > 0);
     CHECK(plain.start() <= 8);
-    for (std::uint64_t o = 8; o < plain.end(); ++o) REQUIRE(test::read_back(plain.log, o).found != Found::lapped);
+    for (std::uint64_t o = 8; o < plain.end(); ++o)
+        REQUIRE(test::read_back(plain.log, o).found != Found::lapped);
 }
 
 TEST_CASE("a full block topic takes no ticket and leaves nothing behind") {
@@ -129,7 +135,8 @@ TEST_CASE("a full block topic takes no ticket and leaves nothing behind") {
     Publisher publisher(plain.log, 0, 1);
     publish_until_full(publisher);
     const std::uint64_t end = plain.end();
-    for (int i = 0; i < 100; ++i) REQUIRE(publisher.publish(test::parts_of("x")).status == Status::would_block);
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(publisher.publish(test::parts_of("x")).status == Status::would_block);
     CHECK(plain.end() == end);
     CHECK(plain.quarantined_cells() == 0);
 }

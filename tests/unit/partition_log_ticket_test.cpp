@@ -26,7 +26,8 @@ constexpr std::uint64_t released(std::uint64_t o) { return cell_word(o, CellStat
 bool publish(Holder& holder, std::uint64_t& offset) {
     offset = holder.take();
     const auto from = holder.claim(offset);
-    if (!from) return false;
+    if (!from)
+        return false;
     holder.write_cell(offset, test::parts_of("x"), std::nullopt);
     const bool done = holder.commit(offset, *from);
     holder.idle();
@@ -35,7 +36,8 @@ bool publish(Holder& holder, std::uint64_t& offset) {
 
 void publish_many(Holder& holder, int count) {
     std::uint64_t offset = 0;
-    for (int i = 0; i < count; ++i) REQUIRE(publish(holder, offset));
+    for (int i = 0; i < count; ++i)
+        REQUIRE(publish(holder, offset));
 }
 
 }  // namespace
@@ -149,7 +151,8 @@ TEST_CASE("a claim that loses its closing to the late commit finds the cell to b
     Holder other(plain.log, 1);
     publish_many(other, 15);
     const std::uint64_t later = other.take();
-    const HookedMemory::Scope scope(HookedMemory::once_at("close.announced", [&] { CHECK(late.commit(offset, *from)); }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("close.announced", [&] { CHECK(late.commit(offset, *from)); }));
     const auto claimed = other.claim(later);
     REQUIRE(claimed);
     CHECK(*claimed == committed(offset));
@@ -177,9 +180,8 @@ TEST_CASE("of two closers one closes and the other sees it closed") {
     Log plain;
     Holder holder(plain.log, 0);
     const std::uint64_t offset = holder.take();
-    const HookedMemory::Scope scope(HookedMemory::once_at("close.announced", [&] {
-        CHECK(close_ticket(plain.log, offset) == Decision::closed);
-    }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("close.announced", [&] { CHECK(close_ticket(plain.log, offset) == Decision::closed); }));
     CHECK(close_ticket(plain.log, offset) == Decision::closed);
     CHECK(plain.log.control->closed_tickets.load(std::memory_order_relaxed) == 1);
     CHECK(plain.log.control->closings.load(std::memory_order_relaxed) == 2);

@@ -11,8 +11,8 @@
 
 using namespace ringmain;
 using namespace ringmain::partition_log;
-using recovery::AttachOutcome;
 using recovery::Attached;
+using recovery::AttachOutcome;
 using test::HookedMemory;
 using test::PlainLog;
 using test::PlainShape;
@@ -36,7 +36,8 @@ std::uint64_t owner(const Log& plain, std::uint32_t slot) {
 }
 std::uint32_t slots_taken(const Log& plain) {
     std::uint32_t taken = 0;
-    for (std::uint32_t slot = 0; slot < plain.log.producer_slots; ++slot) taken += owner(plain, slot) != 0 ? 1 : 0;
+    for (std::uint32_t slot = 0; slot < plain.log.producer_slots; ++slot)
+        taken += owner(plain, slot) != 0 ? 1 : 0;
     return taken;
 }
 
@@ -61,7 +62,8 @@ TEST_CASE("shared producers get slots of their own until all are taken, and each
 TEST_CASE("a full table is reaped of dead producers before anybody is refused") {
     Log plain;
     Graveyard is_dead;
-    for (std::uint32_t n = 1; n <= 4; ++n) (void)Attachment(plain.log, client(n), is_dead).attach_shared();
+    for (std::uint32_t n = 1; n <= 4; ++n)
+        (void)Attachment(plain.log, client(n), is_dead).attach_shared();
     is_dead.dead.insert(client(3));
     const Attached attached = Attachment(plain.log, client(5), is_dead).attach_shared();
     CHECK(attached.outcome == AttachOutcome::attached);
@@ -103,7 +105,8 @@ TEST_CASE("R2: the lease of a dead exclusive producer is taken over with all tha
     Graveyard is_dead;
     const Attached holder = Attachment(plain.log, client(1), is_dead).attach_exclusive();
     ExclusivePublisher<HookedMemory> publisher(plain.log, holder.slot, holder.generation);
-    for (int i = 0; i < 5; ++i) REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
+    for (int i = 0; i < 5; ++i)
+        REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
     plain.set_word(5, cell_word(5, CellState::committed));  // committed, and dead before log_end moved
     is_dead.dead.insert(client(1));
     const bool exclusive_successor = GENERATE(false, true);
@@ -128,7 +131,8 @@ TEST_CASE("R2: a lease whose slot serves another tenure is not held") {
 TEST_CASE("R2: a lease that names no possible slot is not held") {
     Log plain;
     const Graveyard is_dead;
-    for (const std::uint64_t hostile : {std::uint64_t{0xffff}, std::uint64_t{5}, std::uint64_t{1} << 16, ~std::uint64_t{0}}) {
+    for (const std::uint64_t hostile :
+         {std::uint64_t{0xffff}, std::uint64_t{5}, std::uint64_t{1} << 16, ~std::uint64_t{0}}) {
         plain.log.control->lease.store(hostile, std::memory_order_release);
         Attachment attachment(plain.log, client(2), is_dead);
         const Attached attached = attachment.attach_shared();
@@ -144,17 +148,15 @@ TEST_CASE("when a shared and an exclusive producer come together at least one st
     Attached shared;
     Attached exclusive;
     SECTION("the shared one comes between the lease and the look at the slots") {
-        const HookedMemory::Scope scope(HookedMemory::once_at("attach.leased", [&] {
-            shared = Attachment(plain.log, client(2), is_dead).attach_shared();
-        }));
+        const HookedMemory::Scope scope(HookedMemory::once_at(
+            "attach.leased", [&] { shared = Attachment(plain.log, client(2), is_dead).attach_shared(); }));
         exclusive = Attachment(plain.log, client(1), is_dead).attach_exclusive();
         CHECK(exclusive.outcome == AttachOutcome::attached);
         CHECK(shared.outcome == AttachOutcome::exclusive);
     }
     SECTION("the exclusive one comes between the slot and the look at the lease") {
-        const HookedMemory::Scope scope(HookedMemory::once_at("attach.claimed", [&] {
-            exclusive = Attachment(plain.log, client(1), is_dead).attach_exclusive();
-        }));
+        const HookedMemory::Scope scope(HookedMemory::once_at(
+            "attach.claimed", [&] { exclusive = Attachment(plain.log, client(1), is_dead).attach_exclusive(); }));
         shared = Attachment(plain.log, client(2), is_dead).attach_shared();
         CHECK(shared.outcome == AttachOutcome::attached);
         CHECK(exclusive.outcome == AttachOutcome::shared);

@@ -25,13 +25,15 @@ TEST_CASE("R5: a closer that stopped between its announcement and its closing hi
     const partition_log::LogMemory<platform::HostMemory> log(mapping.data(), geometry_of(mapping), files.readers(0));
     Keeper keeper(broker);
     const auto settle = [&] {
-        for (int i = 0; i < 20; ++i) (void)keeper.do_work(i * 1s);
+        for (int i = 0; i < 20; ++i)
+            (void)keeper.do_work(i * 1s);
     };
 
-    (void)log.control->log_end.fetch_add(1, std::memory_order_acq_rel);      // a producer took offset 0 and died
-    (void)log.control->closings.fetch_add(1, std::memory_order_acq_rel);     // the closer announces itself, and stops
+    (void)log.control->log_end.fetch_add(1, std::memory_order_acq_rel);   // a producer took offset 0 and died
+    (void)log.control->closings.fetch_add(1, std::memory_order_acq_rel);  // the closer announces itself, and stops
     settle();
-    log.cell(0).word.store(partition_log::cell_word(0, partition_log::CellState::quarantined), std::memory_order_release);
+    log.cell(0).word.store(partition_log::cell_word(0, partition_log::CellState::quarantined),
+                           std::memory_order_release);
     (void)log.control->closed_tickets.fetch_add(1, std::memory_order_acq_rel);
     settle();
     CHECK(broker.describe_topic("events").partitions.at(0).quarantined_cells == 0);

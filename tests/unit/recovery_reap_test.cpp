@@ -29,7 +29,8 @@ struct Graveyard {
 };
 
 void publish_many(Publisher& publisher, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
+    for (std::uint64_t i = 0; i < count; ++i)
+        REQUIRE(publisher.publish(test::parts_of("x")).status == Status::ok);
 }
 
 bool release(const Log& plain, std::uint64_t offset, const Graveyard& is_dead) {
@@ -77,10 +78,13 @@ TEST_CASE("R5: a batch holds back the cells of all its tickets, also around the 
     Graveyard is_dead;
     plain.occupy(0, client(1));
     Tickets<HookedMemory> holder(plain.log, 0);
-    for (int i = 0; i < 14; ++i) (void)holder.take();
+    for (int i = 0; i < 14; ++i)
+        (void)holder.take();
     const std::uint64_t first = holder.take(4);  // 14 to 17
-    for (std::uint64_t o = 0; o < 18; ++o) CHECK(close_ticket(plain.log, o) != Decision::committed);
-    for (const std::uint64_t held : {first, first + 1, first + 2, first + 3}) CHECK_FALSE(release(plain, held, is_dead));
+    for (std::uint64_t o = 0; o < 18; ++o)
+        CHECK(close_ticket(plain.log, o) != Decision::committed);
+    for (const std::uint64_t held : {first, first + 1, first + 2, first + 3})
+        CHECK_FALSE(release(plain, held, is_dead));
     CHECK(release(plain, first - 1, is_dead));
     CHECK(release(plain, 2, is_dead));
     holder.idle();
@@ -199,7 +203,8 @@ TEST_CASE("a dead holder's ticket in a slot that is taken over holds no cell bac
     CHECK(close_ticket(plain.log, open) == Decision::closed);
     is_dead.dead.insert(client(1));
     recovery::reap_producers(plain.log, is_dead);
-    const HookedMemory::Scope scope(HookedMemory::once_at("attach.claimed", [&] { CHECK_FALSE(release(plain, open, is_dead)); }));
+    const HookedMemory::Scope scope(
+        HookedMemory::once_at("attach.claimed", [&] { CHECK_FALSE(release(plain, open, is_dead)); }));
     REQUIRE(recovery::Attachment(plain.log, client(2), is_dead).attach_shared().slot == dead.slot);
     CHECK(release(plain, open, is_dead));
 }
