@@ -10,7 +10,8 @@ namespace ringmain {
 namespace {
 
 constexpr std::int64_t kPatienceNs = 1'000'000;   // how long a ticket may look the same before it is closed
-constexpr std::int64_t kStoppedCloserSweepNs = 1'000'000'000;
+constexpr std::int64_t kWaitingSweepNs = 100'000'000;           // cells that wait for a stopped holder
+constexpr std::int64_t kStoppedCloserSweepNs = 1'000'000'000;   // closers that may still act
 constexpr std::uint64_t kCellsPerStep = 8'192;
 constexpr std::size_t kSuspectsMax = 256;
 
@@ -29,6 +30,7 @@ void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, Keep
     close_stuck_tickets(now_ns, report);
     scan_for_open_tickets(now_ns, report);
     release_cells(now_ns, is_dead, report);
+    if (sweep_at_ != 0 || scan_at_ < scan_end_) ++report.unfinished;
 }
 
 void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
@@ -106,8 +108,9 @@ void PartitionKeeper::scan_for_open_tickets(std::int64_t now_ns, KeeperReport& r
 bool PartitionKeeper::sweep_is_due(std::int64_t now_ns) noexcept {
     const std::uint64_t done = log_.control->closings_done.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
     sweep_closings_ = log_.control->closings.load(std::memory_order_acquire);                // acquire TICKET_CLOSE
-    if (sweep_waiting_ || sweep_closings_ != swept_closings_) return true;
-    return sweep_closings_ != done && now_ns - swept_ns_ >= kStoppedCloserSweepNs;
+    if (sweep_closings_ != swept_closings_ || !swept_once_) return true;
+    const std::int64_t since_ns = now_ns - swept_ns_;
+    return (sweep_waiting_ && since_ns >= kWaitingSweepNs) || (sweep_closings_ != done && since_ns >= kStoppedCloserSweepNs);
 }
 
 void PartitionKeeper::release_cells(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
@@ -122,6 +125,7 @@ void PartitionKeeper::release_cells(std::int64_t now_ns, const DeathOracle& is_d
     }
     if (sweep_at_ < log_.records) return;
     sweep_at_ = 0;
+    swept_once_ = true;
     swept_closings_ = sweep_closings_;
 }
 

@@ -61,7 +61,9 @@ private:
     std::uint64_t sweep_closings_ = 0;
     std::uint64_t swept_closings_ = 0;
     // A closer that stopped in the middle may quarantine a cell long after it announced that: then sweep now and then.
-    bool sweep_waiting_ = true;  // the first sweep finds what was there before
+    // So do cells that had to wait for their holder.
+    bool swept_once_ = false;
+    bool sweep_waiting_ = false;
     std::int64_t swept_ns_ = 0;
 };
 

@@ -19,8 +19,9 @@ struct KeeperReport {
     std::uint64_t closed_tickets = 0;
     std::uint64_t released_cells = 0;
     std::uint64_t swept_directories = 0;
+    std::uint64_t unfinished = 0;  ///< Partitions whose cells are being walked over several steps: work again at once.
     [[nodiscard]] bool idle() const noexcept {
-        return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories == 0;
+        return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories + unfinished == 0;
     }
 };
 
