@@ -58,6 +58,7 @@ void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& rep
             seen = {owner, ticket, now_ns};
             continue;
         }
+        if (now_ns < seen.since_ns) seen.since_ns = now_ns;  // a clock that went back
         if (now_ns - seen.since_ns < kPatienceNs) continue;
         seen.since_ns = now_ns;
         const std::uint64_t count = entry.count.load(std::memory_order_acquire);  // acquire ENTRY
@@ -92,6 +93,7 @@ void PartitionKeeper::request_scan() noexcept {
 
 /// First pass: which tickets are open. After the patience: close those that still are.
 void PartitionKeeper::scan_for_open_tickets(std::int64_t now_ns, KeeperReport& report) {
+    if (now_ns < suspects_since_ns_) suspects_since_ns_ = now_ns;  // a clock that went back
     if (!suspects_.empty() && now_ns - suspects_since_ns_ >= kPatienceNs) {
         for (const std::uint64_t offset : suspects_) close_if_open(offset, report);
         suspects_.clear();
@@ -109,7 +111,7 @@ bool PartitionKeeper::sweep_is_due(std::int64_t now_ns) noexcept {
     const std::uint64_t done = log_.control->closings_done.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
     sweep_closings_ = log_.control->closings.load(std::memory_order_acquire);                // acquire TICKET_CLOSE
     if (sweep_closings_ != swept_closings_ || !swept_once_) return true;
-    const std::int64_t since_ns = now_ns - swept_ns_;
+    const std::int64_t since_ns = now_ns < swept_ns_ ? kStoppedCloserSweepNs : now_ns - swept_ns_;  // a clock that went back
     return (sweep_waiting_ && since_ns >= kWaitingSweepNs) || (sweep_closings_ != done && since_ns >= kStoppedCloserSweepNs);
 }
 

@@ -49,12 +49,11 @@ public:
     [[nodiscard]] Attached attach_exclusive() noexcept {
         Attached attached = claim_slot();
         if (attached.outcome != AttachOutcome::attached) return attached;
-        const std::uint64_t mine = lease_word(attached.slot, attached.generation);
-        std::uint64_t none = 0;
-        // release LEASE; lost: another exclusive producer has it
-        if (live_lease() != 0 || !log_.control->lease.compare_exchange_strong(none, mine, std::memory_order_acq_rel,
-                                                                              std::memory_order_relaxed)) {
-            const std::uint64_t holder = log_.control->lease.load(std::memory_order_acquire);  // acquire LEASE
+        std::uint64_t holder = live_lease();
+        // release LEASE; lost: another exclusive producer has it, and `holder` is its lease
+        if (holder != 0 || !log_.control->lease.compare_exchange_strong(
+                               holder, lease_word(attached.slot, attached.generation), std::memory_order_acq_rel,
+                               std::memory_order_acquire)) {
             detach(attached.slot);
             return {AttachOutcome::exclusive, lease_slot(holder), 0};
         }
@@ -123,8 +122,8 @@ private:
     void decide_open_tickets() noexcept {
         const std::uint64_t end = log_.control->log_end.load(std::memory_order_acquire);      // acquire TICKET
         const std::uint64_t start = log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
-        // a lap and the slack at most, whatever the two words say
-        const std::uint64_t back = std::min(end - log_.first_offset, log_.records + log_.slack);
+        // a lap at most, whatever the two words say
+        const std::uint64_t back = std::min(end - log_.first_offset, log_.records);  // older tickets are decided with these
         for (std::uint64_t offset = std::max(start, end - back); offset < end; ++offset) {
             if (!partition_log::decided(log_.cell(offset).word.load(std::memory_order_acquire), offset)) (void)partition_log::close_ticket(log_, offset);
         }
