@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "errors.hpp"
+#include "numbers.hpp"
 #include "record_json.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
@@ -111,10 +112,10 @@ void ConsumeJob::tell_gaps(const PollResult& result) {
 
 void ConsumeJob::tell_counts() const {
     if (gaps_ == 0) {
-        note("{} records consumed from {}", records_, options_.topic);
+        note("{} consumed from {}", counted(records_, "record"), options_.topic);
     } else {
-        note("{} records consumed from {}, {} {} with {} records lost", records_, options_.topic, gaps_, gaps_ == 1 ? "gap" : "gaps",
-             lost_records_);
+        note("{} consumed from {}, {} with {} lost", counted(records_, "record"), options_.topic, counted(gaps_, "gap"),
+             counted(lost_records_, "record"));
     }
 }
 

@@ -1,8 +1,10 @@
 // The command `ringmain`: topics, records and health of a broker, from a shell.
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "context.hpp"
@@ -44,7 +46,15 @@ std::string command_path(const CLI::App& app) {
     return path;
 }
 
-int fail_usage(const CLI::App& app, const char* what) {
+/// CLI11 only says that a command is missing if the one that was given is unknown.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+    const std::vector<std::string> unknown = app.remaining(true);
+    const bool lacks_command = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    if (!lacks_command || unknown.empty()) return error.what();
+    return fmt::format("'{}' is no command or option here: {}", unknown.front(), error.what());
+}
+
+int fail_usage(const CLI::App& app, const std::string& what) {
     note("{}\nTry '{} --help'.", what, command_path(app));
     return kExitUsage;
 }
@@ -56,7 +66,7 @@ int run(CLI::App& app, int argc, char** argv) {
     } catch (const CLI::Success& help_or_version) {
         return app.exit(help_or_version);
     } catch (const CLI::ParseError& error) {
-        return fail_usage(app, error.what());
+        return fail_usage(app, explain(app, error));
     } catch (const UsageError& error) {
         return fail_usage(app, error.what());
     } catch (const Exit& exit) {

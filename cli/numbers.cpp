@@ -65,9 +65,15 @@ std::string format_bytes(std::uint64_t bytes) {
     };
     static constexpr std::array kUnits = {Unit{1ULL << 30, "GiB"}, Unit{1ULL << 20, "MiB"}, Unit{1ULL << 10, "KiB"}};
     for (const Unit& unit : kUnits) {
-        if (bytes >= unit.bytes && bytes % unit.bytes == 0) return fmt::format("{} ({} {})", bytes, bytes / unit.bytes, unit.name);
+        if (bytes >= unit.bytes && bytes % unit.bytes == 0) {
+            return fmt::format("{} ({} {})", counted(bytes, "byte"), bytes / unit.bytes, unit.name);
+        }
     }
-    return fmt::format("{}", bytes);
+    return counted(bytes, "byte");
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace ringmain::cli

@@ -23,7 +23,10 @@ struct Range {
 /// As parse_number, with an optional suffix K, M or G (times 1024, 1024^2, 1024^3).
 [[nodiscard]] std::uint64_t parse_size(std::string_view option, std::string_view text, Range range);
 
-/// "1536", or "16777216 (16 MiB)" if a binary unit expresses it exactly.
+/// "1000 bytes", or "16777216 bytes (16 MiB)" if a binary unit expresses it exactly.
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
+
+/// "1 record", "2 records".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
 }  // namespace ringmain::cli

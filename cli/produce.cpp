@@ -95,7 +95,7 @@ void run_produce(const CLI::App& app, const ProduceArguments& arguments) {
     check_partition(arguments, producer);
     catch_stop_signals();
     Publisher publisher(producer);
-    const auto tell_count = [&] { note("{} records published to {}", publisher.published(), arguments.topic); };
+    const auto tell_count = [&] { note("{} published to {}", counted(publisher.published(), "record"), arguments.topic); };
     try {
         if (arguments.files.empty()) produce_lines(record, producer, publisher);
         for (const std::string& path : arguments.files) produce_file(path, record, producer, publisher);
@@ -112,7 +112,7 @@ void add_produce(CLI::App& app) {
     CLI::App* produce = app.add_subcommand("produce", "Publish lines of standard input, or whole files, as records");
     const auto arguments = std::make_shared<ProduceArguments>();
     produce->add_option("TOPIC", arguments->topic, "The topic; it is never created here")->required();
-    produce->add_option("FILE", arguments->files, "Publish each file as one record")->allow_extra_args(false)->expected(0, 1 << 20);
+    produce->add_option("FILE", arguments->files, "Publish each file as one record");
     CLI::Option* key = produce->add_option("-k,--key", arguments->key, "Key of every record")->type_name("KEY");
     produce->add_option("-K,--key-delimiter", arguments->delimiter,
                         "Split key and value at the first DELIM (one or more bytes; \\t, \\xNN are understood); a line without it has a null key")

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "errors.hpp"
+#include "numbers.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
 
@@ -99,8 +100,8 @@ void Publisher::drop_published(std::size_t attempted) {
 
 void Publisher::wait_for_room() {
     if (stop_requested()) {
-        throw CommandError(fmt::format("stopped while topic '{}' was full: {} records read but not published",
-                                       producer_.topic(), records_.size()));
+        throw CommandError(fmt::format("stopped while topic '{}' was full: {} read but not published",
+                                       producer_.topic(), counted(records_.size(), "record")));
     }
     if (has_told_to_wait_) return;
     has_told_to_wait_ = true;

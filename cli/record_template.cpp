@@ -5,7 +5,6 @@
 
 #include "errors.hpp"
 #include "escapes.hpp"
-#include "ringmain/topic_options.hpp"
 
 namespace ringmain::cli {
 

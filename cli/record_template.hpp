@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ringmain/record.hpp"
+#include "ringmain/topic_options.hpp"
 
 namespace ringmain::cli {
 
@@ -33,9 +34,10 @@ public:
     [[nodiscard]] ProducerRecord from_line(std::string_view line) const;
     [[nodiscard]] ProducerRecord from_value(std::string_view value) const;
 
-    /// The longest line that can become a record of at most `record_bytes_max`.
+    /// No longer line can become a record of at most `record_bytes_max`. It leaves room for a largest key on top, so
+    /// that of a line that is somewhat too long the sizes of key and value can be told.
     [[nodiscard]] std::uint64_t line_bytes_max(std::uint64_t record_bytes_max) const noexcept {
-        return record_bytes_max + delimiter_.size();
+        return record_bytes_max + kKeyBytesMax + delimiter_.size();
     }
 
 private:

@@ -27,7 +27,7 @@ std::string value_type_to_text(const ValueType& type) {
 }
 
 void add_partition_row(std::string& text, const PartitionDescription& partition) {
-    add(text, "{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>16} {}\n", partition.partition,
+    add(text, "{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>17} {}\n", partition.partition,
         partition.log_start, partition.log_end, partition.log_end - partition.log_start, partition.file_bytes,
         partition.closed_tickets, partition.quarantined_cells, partition.reaped_producers,
         partition.producers.size(),
@@ -40,8 +40,8 @@ void add_clients(std::string& text, const PartitionDescription& partition) {
         add(text, "partition {} producer: {}\n", partition.partition, holder_to_text(producer));
     }
     for (const GateDescription& gate : partition.gates) {
-        add(text, "partition {} gate '{}': offset {}, {} records behind, {}\n", partition.partition, gate.name, gate.offset,
-            partition.log_end - gate.offset, holder_to_text(gate.holder));
+        add(text, "partition {} gate '{}': offset {}, {} behind, {}\n", partition.partition, gate.name, gate.offset,
+            counted(partition.log_end - gate.offset, "record"), holder_to_text(gate.holder));
     }
 }
 
@@ -56,21 +56,22 @@ std::string sizes_to_text(const TopicDescription& topic) {
     add(text, "records           {} cells per partition, at least {} records kept\n", options.records, topic.retained_records);
     add(text, "cell              {} bytes; up to {} bytes of key, value and headers travel inline\n", options.cell_bytes,
         topic.inline_bytes_max);
-    add(text, "payload           {} bytes per partition for larger records\n", format_bytes(options.payload_bytes));
-    add(text, "largest record    {} bytes of key, value and headers\n", format_bytes(topic.record_bytes_max));
+    add(text, "payload           {} per partition for larger records\n", format_bytes(options.payload_bytes));
+    add(text, "largest record    {} of key, value and headers\n", format_bytes(topic.record_bytes_max));
     add(text, "largest batch     {} records\n", topic.batch_records_max);
     add(text, "producer slots    {} per partition\n", options.producer_slots);
     add(text, "when full         {}\n", to_string(options.when_full));
     add(text, "value type        {}\n", value_type_to_text(options.value_type));
     if (options.first_offset != 0) add(text, "first offset      {}\n", options.first_offset);
-    add(text, "memory            {} bytes, {} per partition\n", format_bytes(topic.bytes),
-        options.partitions == 0 ? 0 : topic.bytes / options.partitions);
+    add(text, "memory            {}", format_bytes(topic.bytes));
+    if (!topic.partitions.empty()) add(text, ", {} per partition", format_bytes(topic.partitions.front().file_bytes));
+    text.push_back('\n');
     return text;
 }
 
 std::string topic_to_text(const TopicDescription& topic) {
     std::string text = sizes_to_text(topic);
-    add(text, "\n{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>16} {}\n", "PARTITION", "START", "END",
+    add(text, "\n{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>17} {}\n", "PARTITION", "START", "END",
         "RECORDS", "FILE-BYTES", "CLOSED", "QUARANTINED", "REAPED", "PRODUCERS", "FREE/OWNED/SEALED", "MODE");
     for (const PartitionDescription& partition : topic.partitions) add_partition_row(text, partition);
     for (const PartitionDescription& partition : topic.partitions) add_clients(text, partition);

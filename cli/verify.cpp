@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "context.hpp"
 #include "errors.hpp"
+#include "numbers.hpp"
 #include "output.hpp"
 #include "ringmain/broker.hpp"
 
@@ -44,8 +45,7 @@ void run_verify(const CLI::App& app, const VerifyArguments& arguments) {
     const VerifyReport report = open_broker(app).verify(arguments.topic);
     print(arguments.json ? report_to_json(report) : report_to_text(report));
     if (report.damage.empty()) return;
-    note("{}: {} {} of damage", broker_directory(app).string(), report.damage.size(),
-         report.damage.size() == 1 ? "finding" : "findings");
+    note("{}: {} of damage", broker_directory(app).string(), counted(report.damage.size(), "finding"));
     throw Exit{kExitFailed};
 }
 

@@ -152,9 +152,9 @@ bool CliProcess::wait_for_errors(std::string_view part) {
     return wait_for(result_.errors, part);
 }
 
-bool CliProcess::has_output() {
+bool CliProcess::has_shown(std::string_view part) {
     pump(0);
-    return !result_.output.empty();
+    return result_.output.find(part) != std::string::npos;
 }
 
 void CliProcess::send_signal(int number) const {

@@ -35,8 +35,8 @@ public:
     [[nodiscard]] bool wait_for_output(std::string_view part);
     [[nodiscard]] bool wait_for_errors(std::string_view part);
 
-    /// Whether anything has come on standard output so far.
-    [[nodiscard]] bool has_output();
+    /// Whether `part` is in what has come on standard output so far; does not wait.
+    [[nodiscard]] bool has_shown(std::string_view part);
 
     void send_signal(int number) const;
 

@@ -44,11 +44,12 @@ TEST_CASE("D08 a size that wraps, or is no size, is refused") {
 }
 
 TEST_CASE("Bytes print with a binary unit only where it is exact") {
-    CHECK(format_bytes(0) == "0");
-    CHECK(format_bytes(1000) == "1000");
-    CHECK(format_bytes(1024) == "1024 (1 KiB)");
-    CHECK(format_bytes(16 << 20) == "16777216 (16 MiB)");
-    CHECK(format_bytes((1 << 20) + 1) == "1048577");
+    CHECK(format_bytes(0) == "0 bytes");
+    CHECK(format_bytes(1) == "1 byte");
+    CHECK(format_bytes(1000) == "1000 bytes");
+    CHECK(format_bytes(1024) == "1024 bytes (1 KiB)");
+    CHECK(format_bytes(16 << 20) == "16777216 bytes (16 MiB)");
+    CHECK(format_bytes((1 << 20) + 1) == "1048577 bytes");
 }
 
 }  // namespace ringmain::cli

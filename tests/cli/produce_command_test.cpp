@@ -123,15 +123,20 @@ TEST_CASE("I05 a record of the largest size passes, one byte more is refused wit
     const std::size_t limit = topic["record_bytes_max"].get<std::size_t>();
     const std::string largest(limit, 'x');
 
-    CHECK(broker.run({"produce", "t"}, largest + "\n").errors == "ringmain: 1 records published to t\n");
+    CHECK(broker.run({"produce", "t"}, largest + "\n").errors == "ringmain: 1 record published to t\n");
     CHECK(broker.consume("t", {"-f", "%S"}) == std::to_string(limit));
 
     const CliResult over = broker.run({"produce", "t"}, "before\n" + largest + "x\nafter\n");
     CHECK(over.exit_code == 1);
-    CHECK_THAT(over.errors, contains("ringmain: 1 records published to t\n"));
+    CHECK_THAT(over.errors, contains("ringmain: 1 record published to t\n"));
     CHECK_THAT(over.errors, contains("line 2 of standard input") && contains(std::to_string(limit + 1)) &&
                                 contains(std::to_string(limit) + " bytes"));
     CHECK(broker.consume("t", {"-o", "1"}) == "before\n");
+
+    const CliResult far_over = broker.run({"produce", "t"}, std::string(3 * limit, 'x') + "\n");
+    CHECK(far_over.exit_code == 1);
+    CHECK_THAT(far_over.errors, contains("line 1 of standard input: " + std::to_string(3 * limit) + " bytes are over") &&
+                                    contains(std::to_string(limit) + " bytes"));
 
     const CliResult with_key = broker.run({"produce", "t", "-K", ","}, "key," + largest.substr(2) + "\n");
     CHECK(with_key.exit_code == 1);
@@ -140,7 +145,7 @@ TEST_CASE("I05 a record of the largest size passes, one byte more is refused wit
 
     const CliResult with_header = broker.run({"produce", "t", "-H", "h=1"}, "small\n" + largest + "\nsmall\n");
     CHECK(with_header.exit_code == 1);
-    CHECK_THAT(with_header.errors, contains("1 records published") && contains("line 2") && contains("headers 2"));
+    CHECK_THAT(with_header.errors, contains("1 record published") && contains("line 2") && contains("headers 2"));
 }
 
 TEST_CASE("I05 a key over the largest key is refused with line, size and limit") {
@@ -162,7 +167,7 @@ TEST_CASE("O09 a mebibyte of random bytes comes back as it was, from a file and 
     std::filesystem::remove(path);
     INFO(from_file.errors);
     REQUIRE(from_file.exit_code == 0);
-    CHECK(broker.run({"produce", "t", "-"}, payload).errors == "ringmain: 1 records published to t\n");
+    CHECK(broker.run({"produce", "t", "-"}, payload).errors == "ringmain: 1 record published to t\n");
     const std::string read = broker.consume("t", {"-f", "%s"});
     CHECK((read == payload + payload));
 
@@ -208,7 +213,7 @@ TEST_CASE("Produce ends cleanly on SIGTERM and keeps what was published") {
     producer.write_input("done\nunfinished");
     REQUIRE(consumer.wait_for_output("done\n"));
     producer.send_signal(SIGTERM);
-    REQUIRE(producer.wait_for_errors("1 records published"));
+    REQUIRE(producer.wait_for_errors("1 record published"));
     CHECK(producer.finish().exit_code == 0);
     CHECK(broker.consume("t") == "done\n");
 }
@@ -224,7 +229,7 @@ TEST_CASE("Produce fails when its topic is deleted under it") {
     producer.write_input("two\n");
     const CliResult result = producer.finish();
     CHECK(result.exit_code == 1);
-    CHECK_THAT(result.errors, contains("1 records published") && contains("line 2") && contains("topic_deleted"));
+    CHECK_THAT(result.errors, contains("1 record published") && contains("line 2") && contains("topic_deleted"));
 }
 
 }  // namespace ringmain::test

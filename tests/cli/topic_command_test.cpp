@@ -27,7 +27,7 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
                                           "--producers", "8", "--when-full", "block"});
     CHECK(created.errors == "");
     REQUIRE(created.exit_code == 0);
-    CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") && contains("262144 (256 KiB)") &&
+    CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") && contains("262144 bytes (256 KiB)") &&
                                    contains("largest record") && contains("up to 104 bytes") && contains("block"));
     broker.create_topic("logs");
     CHECK(broker.run({"topic", "list"}).output == "logs\ntrades\n");
@@ -123,7 +123,7 @@ TEST_CASE("O01 other topic names are usage errors that name the name") {
         const CliResult result = broker.run({"topic", "create", name, "--records", "64", "--payload", "0", "--producers", "1"});
         CHECK(result.exit_code == 2);
         CHECK_THAT(result.errors, Catch::Matchers::StartsWith("ringmain: "));
-        if (!name.empty()) CHECK_THAT(result.errors, contains(name));
+        CHECK_THAT(result.errors, contains("topic name") && contains("(" + std::to_string(name.size()) + " bytes)"));
     }
     CHECK(broker.run({"topic", "list"}).output == "");
 }

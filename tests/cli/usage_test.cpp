@@ -49,6 +49,7 @@ TEST_CASE("The version is one line") {
 TEST_CASE("A wrong command line exits with 2 and names what is wrong") {
     const CliBroker broker;
     check_usage_error(broker.run({"unknown"}), "unknown");
+    check_usage_error(broker.run({"topic", "rename"}), "rename");
     check_usage_error(broker.run({"topic"}), "ringmain topic --help");
     check_usage_error(broker.run({"consume"}), "TOPIC");
     check_usage_error(broker.run({"consume", "t", "--colour"}), "--colour");
@@ -61,7 +62,7 @@ TEST_CASE("A wrong command line exits with 2 and names what is wrong") {
     check_usage_error(broker.run({"consume", "t", "-f", "%q"}), "'%q'");
     check_usage_error(broker.run({"consume", "t", "-f", "%s", "--json"}), "--json");
     check_usage_error(broker.run({"produce", "t", "-K", ""}), "-K");
-    check_usage_error(broker.run({"produce", "t", "-k", "a", "-K", ","}), "-K");
+    check_usage_error(broker.run({"produce", "t", "-k", "a", "-K", ","}), "--key-delimiter");
     check_usage_error(broker.run({"produce", "t", "-H", "=x"}), "-H");
     check_usage_error(broker.run({"dump", "t"}), "--offset");
     check_usage_error(run_cli({"-d", "", "topic", "list"}), "-d");
