@@ -71,10 +71,11 @@ void consume(const Broker& broker) {
 
 void publish(const Broker& broker, bool exclusive) {
     Producer producer(broker, kImageTopic, {.exclusive = exclusive});
+    const std::string small = "small";
     const std::string large(2000, 'x');
     std::vector<ProducerRecord> records(5);
     for (std::size_t i = 0; i < records.size(); ++i)
-        records[i].value = as_bytes(i % 2 == 0 ? "small" : large);
+        records[i].value = as_bytes(i % 2 == 0 ? small : large);
     for (int i = 0; i < 6; ++i) {
         (void)producer.try_publish(records[static_cast<std::size_t>(i) % records.size()]);
         (void)producer.try_publish_batch(records);
