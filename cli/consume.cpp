@@ -21,12 +21,14 @@ constexpr const char* kFooter =
     "  latest     only records published from now on\n"
     "  OFFSET     this offset; if it is gone, a gap is reported and reading starts at the oldest record kept\n"
     "  -N         the last N offsets, or all if there are fewer\n"
-    "  @TIME      the first record not before TIME: milliseconds since the epoch, or ISO 8601: 2026-01-02T03:04:05.678Z,\n"
+    "  @TIME      the first record not before TIME: milliseconds since the epoch, or ISO 8601: "
+    "2026-01-02T03:04:05.678Z,\n"
     "             …+01:00, or without a zone in local time\n"
     "Format tokens (-f), as in kcat; no newline is added:\n"
     "  %t topic  %p partition  %o offset  %k key  %s payload  %T timestamp in ms  %h headers (name=value,…)\n"
     "  %K key bytes  %S payload bytes (-1: null)  %% percent sign  \\n \\t \\r \\0 \\\\ \\xNN\n"
-    "--json prints one object a line: topic, partition, offset, ts (ms), ts_ns, key, payload, and headers as an array of\n"
+    "--json prints one object a line: topic, partition, offset, ts (ms), ts_ns, key, payload, and headers as an array "
+    "of\n"
     "{name, value}. null stays null; bytes that are not UTF-8 come as key_base64, payload_base64, value_base64.\n"
     "Records lost before they could be read are reported on stderr as 'gap: TOPIC[P] FROM..TO COUNT records REASON'.\n"
     "SIGINT and SIGTERM end it with exit 0; the counts are printed on stderr.\n\n"
@@ -45,7 +47,8 @@ struct ConsumeArguments {
 
 void run_consume(const CLI::App& app, ConsumeArguments& arguments) {
     arguments.options.from = parse_position("-o", arguments.from);
-    if (!arguments.json) arguments.options.format.emplace(arguments.format);
+    if (!arguments.json)
+        arguments.options.format.emplace(arguments.format);
     const Broker broker = open_broker(app);
     catch_stop_signals();
     ConsumeJob job(broker, arguments.options);
@@ -65,17 +68,20 @@ void add_consume(CLI::App& app) {
     const auto arguments = std::make_shared<ConsumeArguments>();
     ConsumeOptions& options = arguments->options;
     consume->add_option("TOPIC", options.topic, "The topic; it is never created here")->required();
-    CLI::Option* partition = add_number(*consume, "-p,--partition", arguments->partition, {0, kPartitionsMax - 1}, "Only this partition");
+    CLI::Option* partition =
+        add_number(*consume, "-p,--partition", arguments->partition, {0, kPartitionsMax - 1}, "Only this partition");
     partition->type_name("P");
     consume->add_option("-o,--offset", arguments->from, "Where to start")->type_name("POSITION");
-    add_number(*consume, "-c,--count", options.records_max, {1, UINT64_MAX}, "Stop after so many records")->type_name("COUNT");
+    add_number(*consume, "-c,--count", options.records_max, {1, UINT64_MAX}, "Stop after so many records")
+        ->type_name("COUNT");
     consume->add_flag("-e,--exit-at-end", options.stop_at_end, "Stop at the log end offsets seen at the start");
     CLI::Option* format = consume->add_option("-f,--format", arguments->format, "Format of a record (default '%s\\n')");
     format->type_name("FORMAT");
     consume->add_flag("--json", arguments->json, "Print JSON objects")->excludes(format);
     consume->footer(kFooter);
     consume->callback([consume, partition, arguments] {
-        if (partition->count() > 0) arguments->options.partition = arguments->partition;
+        if (partition->count() > 0)
+            arguments->options.partition = arguments->partition;
         run_consume(*consume, *arguments);
     });
 }

@@ -24,18 +24,22 @@ constexpr std::chrono::milliseconds kPollPatience{200};
 std::vector<std::uint32_t> partitions_to_read(const Broker& broker, const ConsumeOptions& options) {
     const std::uint32_t count = broker.describe_topic(options.topic).options.partitions;
     if (options.partition) {
-        if (*options.partition < count) return {*options.partition};
-        throw CommandError(fmt::format("topic '{}' has no partition {}, only 0 to {}", options.topic, *options.partition, count - 1));
+        if (*options.partition < count)
+            return {*options.partition};
+        throw CommandError(
+            fmt::format("topic '{}' has no partition {}, only 0 to {}", options.topic, *options.partition, count - 1));
     }
     std::vector<std::uint32_t> partitions(count);
-    for (std::uint32_t i = 0; i < count; ++i) partitions[i] = i;
+    for (std::uint32_t i = 0; i < count; ++i)
+        partitions[i] = i;
     return partitions;
 }
 
 }  // namespace
 
 ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : options_(options), consumer_(broker) {
-    for (const std::uint32_t partition : partitions_to_read(broker, options)) assign(partition);
+    for (const std::uint32_t partition : partitions_to_read(broker, options))
+        assign(partition);
 }
 
 void ConsumeJob::assign(std::uint32_t partition) {
@@ -43,8 +47,8 @@ void ConsumeJob::assign(std::uint32_t partition) {
     if (options_.from.kind == Position::Kind::time) {
         const SeekResult found = consumer_.seek(options_.topic, partition, options_.from);
         if (found.at_end) {
-            note("topic '{}' partition {}: no record at or after {}; reading from the end, offset {}", options_.topic, partition,
-                 format_time_ns(options_.from.time_ns), found.offset);
+            note("topic '{}' partition {}: no record at or after {}; reading from the end, offset {}", options_.topic,
+                 partition, format_time_ns(options_.from.time_ns), found.offset);
         }
     }
     parts_.push_back({partition, options_.stop_at_end ? consumer_.log_end(options_.topic, partition) : UINT64_MAX});
@@ -55,10 +59,12 @@ void ConsumeJob::run() {
     while (!done()) {
         const std::uint64_t records_max = std::min(kPollRecordsMax, options_.records_max - records_);
         const bool has_output = !output_.buffer().empty();
-        const PollResult result = consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
+        const PollResult result =
+            consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
         tell_gaps(result);
         print_records(result);
-        if (result.records.empty()) output_.flush();  // nothing more to come at once
+        if (result.records.empty())
+            output_.flush();  // nothing more to come at once
         if (result.status != Status::ok) {
             output_.flush();
             throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));
@@ -73,9 +79,11 @@ bool ConsumeJob::done() const noexcept {
 }
 
 void ConsumeJob::drop_finished_parts() {
-    if (!options_.stop_at_end) return;
+    if (!options_.stop_at_end)
+        return;
     const auto finished = [this](const Part& part) {
-        if (consumer_.position(options_.topic, part.partition) < part.end) return false;
+        if (consumer_.position(options_.topic, part.partition) < part.end)
+            return false;
         consumer_.unassign(options_.topic, part.partition);
         return true;
     };
@@ -90,7 +98,8 @@ bool ConsumeJob::is_past_end(const ConsumerRecord& record) const noexcept {
 
 void ConsumeJob::print_records(const PollResult& result) {
     for (const ConsumerRecord& record : result.records) {
-        if (options_.stop_at_end && is_past_end(record)) continue;
+        if (options_.stop_at_end && is_past_end(record))
+            continue;
         if (options_.format) {
             options_.format->append(output_.buffer(), record);
         } else {
@@ -104,7 +113,8 @@ void ConsumeJob::print_records(const PollResult& result) {
 
 void ConsumeJob::tell_gaps(const PollResult& result) {
     for (const Gap& gap : result.gaps) {
-        note("gap: {}[{}] {}..{} {} records {}", gap.topic, gap.partition, gap.from, gap.to, gap.count(), to_string(gap.reason));
+        note("gap: {}[{}] {}..{} {} records {}", gap.topic, gap.partition, gap.from, gap.to, gap.count(),
+             to_string(gap.reason));
         ++gaps_;
         lost_records_ += gap.count();
     }

@@ -14,11 +14,11 @@ namespace ringmain::cli {
 
 struct ConsumeOptions {
     std::string topic;
-    std::optional<std::uint32_t> partition;     ///< Otherwise all.
+    std::optional<std::uint32_t> partition;  ///< Otherwise all.
     Position from;
     std::uint64_t records_max = UINT64_MAX;
-    bool stop_at_end = false;                   ///< At the log end offsets of the start.
-    std::optional<RecordFormat> format;         ///< Otherwise JSON.
+    bool stop_at_end = false;            ///< At the log end offsets of the start.
+    std::optional<RecordFormat> format;  ///< Otherwise JSON.
 };
 
 /// Reads one topic and prints its records; gaps and positions by time without a record go to stderr.

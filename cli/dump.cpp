@@ -28,18 +28,19 @@ struct DumpArguments {
 };
 
 std::string cell_to_text(const DumpArguments& arguments, const CellDump& cell) {
-    return fmt::format("topic {} partition {} offset {}\n"
-                       "file position  {}\n"
-                       "word           0x{:016x}: {}\n"
-                       "timestamp      {} ({} ns)\n"
-                       "length         {}\n"
-                       "key length     {}\n"
-                       "flags          0x{:04x}\n"
-                       "cell, {} bytes\n{}"
-                       "body, {} bytes\n{}",
-                       arguments.topic, arguments.partition, cell.offset, cell.file_position, cell.word, cell.meaning,
-                       format_time_ns(cell.timestamp_ns), cell.timestamp_ns, cell.length, cell.key_length, cell.flags,
-                       cell.cell.size(), hex_dump(cell.cell), cell.body.size(), hex_dump(cell.body));
+    return fmt::format(
+        "topic {} partition {} offset {}\n"
+        "file position  {}\n"
+        "word           0x{:016x}: {}\n"
+        "timestamp      {} ({} ns)\n"
+        "length         {}\n"
+        "key length     {}\n"
+        "flags          0x{:04x}\n"
+        "cell, {} bytes\n{}"
+        "body, {} bytes\n{}",
+        arguments.topic, arguments.partition, cell.offset, cell.file_position, cell.word, cell.meaning,
+        format_time_ns(cell.timestamp_ns), cell.timestamp_ns, cell.length, cell.key_length, cell.flags,
+        cell.cell.size(), hex_dump(cell.cell), cell.body.size(), hex_dump(cell.body));
 }
 
 std::string cell_to_json(const DumpArguments& arguments, const CellDump& cell) {
@@ -69,7 +70,8 @@ void add_dump(CLI::App& app) {
     CLI::App* dump = app.add_subcommand("dump", "Show the raw bytes of one offset's cell, and what they mean");
     const auto arguments = std::make_shared<DumpArguments>();
     dump->add_option("TOPIC", arguments->topic, "The topic")->required();
-    add_number(*dump, "-p,--partition", arguments->partition, {0, kPartitionsMax - 1}, "The partition (default 0)")->type_name("P");
+    add_number(*dump, "-p,--partition", arguments->partition, {0, kPartitionsMax - 1}, "The partition (default 0)")
+        ->type_name("P");
     add_number(*dump, "-o,--offset", arguments->offset, {}, "The offset")->type_name("OFFSET")->required();
     dump->add_flag("--json", arguments->json, "Print one object, bytes as base64");
     dump->footer("Example:\n  ringmain dump trades -p 0 -o 17");

@@ -21,7 +21,8 @@ char take_hexadecimal(std::string_view option, std::string_view& text) {
     unsigned value = 0;
     const char* end = digits.data() + digits.size();
     const auto [stopped_at, error] = std::from_chars(digits.data(), end, value, 16);
-    if (digits.size() != 2 || error != std::errc{} || stopped_at != end) refuse(option, fmt::format("x{}", digits));
+    if (digits.size() != 2 || error != std::errc{} || stopped_at != end)
+        refuse(option, fmt::format("x{}", digits));
     text.remove_prefix(2);
     return static_cast<char>(value);
 }
@@ -29,17 +30,25 @@ char take_hexadecimal(std::string_view option, std::string_view& text) {
 }  // namespace
 
 char take_escape(std::string_view option, std::string_view& text) {
-    if (text.empty()) refuse(option, "");
+    if (text.empty())
+        refuse(option, "");
     const char letter = text.front();
     text.remove_prefix(1);
     switch (letter) {
-        case 'n': return '\n';
-        case 't': return '\t';
-        case 'r': return '\r';
-        case '0': return '\0';
-        case '\\': return '\\';
-        case 'x': return take_hexadecimal(option, text);
-        default: refuse(option, std::string_view(&letter, 1));
+        case 'n':
+            return '\n';
+        case 't':
+            return '\t';
+        case 'r':
+            return '\r';
+        case '0':
+            return '\0';
+        case '\\':
+            return '\\';
+        case 'x':
+            return take_hexadecimal(option, text);
+        default:
+            refuse(option, std::string_view(&letter, 1));
     }
 }
 

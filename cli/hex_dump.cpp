@@ -17,7 +17,8 @@ void append_line(std::string& text, std::size_t position, Bytes line) {
     fmt::format_to(std::back_inserter(text), "{:08x}: ", position);
     for (std::size_t i = 0; i < kBytesPerLine; ++i) {
         text.append(i < line.size() ? fmt::format("{:02x}", std::to_integer<unsigned>(line[i])) : "  ");
-        if (i % 2 == 1) text.push_back(' ');
+        if (i % 2 == 1)
+            text.push_back(' ');
     }
     text.push_back(' ');
     for (const std::byte byte : line) {

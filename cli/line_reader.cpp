@@ -24,7 +24,8 @@ LineReader::LineReader(int descriptor, std::string name, std::uint64_t line_byte
     : descriptor_(descriptor), name_(std::move(name)), line_bytes_max_(line_bytes_max), buffer_(kFirstBufferBytes) {}
 
 bool LineReader::fill() {
-    if (ended_ || stopped_) return false;
+    if (ended_ || stopped_)
+        return false;
     make_room();
     const std::size_t bytes = read_some(buffer_.data() + end_, buffer_.size() - end_);
     end_ += bytes;
@@ -40,7 +41,8 @@ std::optional<LineReader::Line> LineReader::next() {
         return take(line_end, line_end + 1);
     }
     scanned_ = end_;
-    if (ended_ && (begin_ < end_ || dropped_bytes_ > 0)) return take(end_, end_);
+    if (ended_ && (begin_ < end_ || dropped_bytes_ > 0))
+        return take(end_, end_);
     return std::nullopt;
 }
 
@@ -61,13 +63,15 @@ void LineReader::make_room() {
     end_ -= begin_;
     begin_ = 0;
     scanned_ = end_;
-    if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+    if (end_ == buffer_.size())
+        buffer_.resize(2 * buffer_.size());
 }
 
 std::size_t LineReader::read_some(char* to, std::size_t bytes_max) {
     while (!stop_requested()) {
         const ssize_t bytes = ::read(descriptor_, to, bytes_max);
-        if (bytes >= 0) return static_cast<std::size_t>(bytes);
+        if (bytes >= 0)
+            return static_cast<std::size_t>(bytes);
         if (errno != EINTR) {
             throw CommandError(fmt::format("{}: cannot read: {}", name_, std::generic_category().message(errno)));
         }

@@ -1,6 +1,6 @@
 // The command `ringmain`: topics, records and health of a broker, from a shell.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <exception>
 #include <string>
@@ -21,11 +21,13 @@ void add_commands(CLI::App& app) {
     app.set_version_flag("--version", "ringmain " RINGMAIN_VERSION);
     add_directory_option(app);
     app.require_subcommand(1);
-    app.footer("Exit: 0 good, 1 failed, 2 the command line is wrong. 'ringmain COMMAND --help' shows the options of a command.\n\n"
-               "Examples:\n"
-               "  ringmain topic create trades --partitions 3\n"
-               "  echo 'MSFT,421.5' | ringmain produce trades -K ,\n"
-               "  ringmain consume trades -e -f '%p %o %k %s\\n'");
+    app.footer(
+        "Exit: 0 good, 1 failed, 2 the command line is wrong. 'ringmain COMMAND --help' shows the options of a "
+        "command.\n\n"
+        "Examples:\n"
+        "  ringmain topic create trades --partitions 3\n"
+        "  echo 'MSFT,421.5' | ringmain produce trades -K ,\n"
+        "  ringmain consume trades -e -f '%p %o %k %s\\n'");
     add_topic(app);
     add_produce(app);
     add_consume(app);
@@ -50,7 +52,8 @@ std::string command_path(const CLI::App& app) {
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining(true);
     const bool lacks_command = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    if (!lacks_command || unknown.empty()) return error.what();
+    if (!lacks_command || unknown.empty())
+        return error.what();
     return fmt::format("'{}' is no command or option here: {}", unknown.front(), error.what());
 }
 

@@ -21,18 +21,27 @@ namespace {
 
 unsigned shift_of_suffix(char suffix) noexcept {
     switch (suffix) {
-        case 'K': case 'k': return 10;
-        case 'M': case 'm': return 20;
-        case 'G': case 'g': return 30;
-        default: return 0;
+        case 'K':
+        case 'k':
+            return 10;
+        case 'M':
+        case 'm':
+            return 20;
+        case 'G':
+        case 'g':
+            return 30;
+        default:
+            return 0;
     }
 }
 
 std::optional<std::uint64_t> parse_scaled(std::string_view text) noexcept {
     const unsigned shift = text.empty() ? 0 : shift_of_suffix(text.back());
-    if (shift != 0) text.remove_suffix(1);
+    if (shift != 0)
+        text.remove_suffix(1);
     const std::optional<std::uint64_t> value = parse_digits(text);
-    if (!value || *value > (UINT64_MAX >> shift)) return std::nullopt;  // the product would wrap
+    if (!value || *value > (UINT64_MAX >> shift))
+        return std::nullopt;  // the product would wrap
     return *value << shift;
 }
 
@@ -42,19 +51,22 @@ std::optional<std::uint64_t> parse_digits(std::string_view text) noexcept {
     std::uint64_t value = 0;
     const char* end = text.data() + text.size();
     const auto [stopped_at, error] = std::from_chars(text.data(), end, value);
-    if (text.empty() || error != std::errc{} || stopped_at != end) return std::nullopt;
+    if (text.empty() || error != std::errc{} || stopped_at != end)
+        return std::nullopt;
     return value;
 }
 
 std::uint64_t parse_number(std::string_view option, std::string_view text, Range range) {
     const std::optional<std::uint64_t> value = parse_digits(text);
-    if (!value || *value < range.min || *value > range.max) refuse(option, text, "a whole number", range);
+    if (!value || *value < range.min || *value > range.max)
+        refuse(option, text, "a whole number", range);
     return *value;
 }
 
 std::uint64_t parse_size(std::string_view option, std::string_view text, Range range) {
     const std::optional<std::uint64_t> value = parse_scaled(text);
-    if (!value || *value < range.min || *value > range.max) refuse(option, text, "a size (digits, then K, M, G or nothing)", range);
+    if (!value || *value < range.min || *value > range.max)
+        refuse(option, text, "a size (digits, then K, M, G or nothing)", range);
     return *value;
 }
 

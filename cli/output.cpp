@@ -37,7 +37,8 @@ void write_all(int descriptor, std::string_view text) {
 }  // namespace
 
 void Output::spill() {
-    if (buffer_.size() >= kSpillBytes) flush();
+    if (buffer_.size() >= kSpillBytes)
+        flush();
 }
 
 void Output::flush() {
@@ -45,8 +46,6 @@ void Output::flush() {
     buffer_.clear();
 }
 
-void print(std::string_view text) {
-    write_all(1, text);
-}
+void print(std::string_view text) { write_all(1, text); }
 
 }  // namespace ringmain::cli

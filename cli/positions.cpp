@@ -12,14 +12,17 @@
 namespace ringmain::cli {
 
 Position parse_position(std::string_view option, std::string_view text) {
-    if (text == "earliest") return Position::earliest();
-    if (text == "latest") return Position::latest();
-    if (text.starts_with('@')) return Position::since(parse_time_ns(option, text.substr(1)));
+    if (text == "earliest")
+        return Position::earliest();
+    if (text == "latest")
+        return Position::latest();
+    if (text.starts_with('@'))
+        return Position::since(parse_time_ns(option, text.substr(1)));
     const bool from_end = text.starts_with('-');
     const std::optional<std::uint64_t> number = parse_digits(text.substr(from_end ? 1 : 0));
     if (!number) {
-        throw UsageError(fmt::format("{}: '{}' is none of earliest, latest, an offset from 0 to {}, -N and @TIME", option, text,
-                                     UINT64_MAX));
+        throw UsageError(fmt::format("{}: '{}' is none of earliest, latest, an offset from 0 to {}, -N and @TIME",
+                                     option, text, UINT64_MAX));
     }
     return from_end ? Position::last(*number) : Position::at(*number);
 }

@@ -27,10 +27,14 @@ namespace {
 constexpr std::string_view kStandardInput = "standard input";
 
 constexpr const char* kFooter =
-    "Lines are bytes: any but the newline may be in them, the newline is not part of the record, and a last line without\n"
-    "one counts. With FILE, each file's whole content is one record ('-' is all of standard input), newlines included.\n"
-    "A record goes to the partition of -p; otherwise to the one of its key's hash, as in Kafka; records with a null key\n"
-    "are spread over the partitions, those that were read together to one. An empty key (-k '', or -K with nothing before\n"
+    "Lines are bytes: any but the newline may be in them, the newline is not part of the record, and a last line "
+    "without\n"
+    "one counts. With FILE, each file's whole content is one record ('-' is all of standard input), newlines "
+    "included.\n"
+    "A record goes to the partition of -p; otherwise to the one of its key's hash, as in Kafka; records with a null "
+    "key\n"
+    "are spread over the partitions, those that were read together to one. An empty key (-k '', or -K with nothing "
+    "before\n"
     "the delimiter) is not null. -Z concerns values only.\n"
     "The number of published records is printed on stderr.\n\n"
     "Examples:\n"
@@ -52,18 +56,23 @@ struct ProduceArguments {
 /// Keeps views of the arguments.
 RecordTemplate make_template(const ProduceArguments& arguments) {
     RecordTemplate record;
-    if (arguments.key) record.set_key(*arguments.key);
-    if (arguments.delimiter) record.set_delimiter(*arguments.delimiter);
-    for (const std::string& header : arguments.headers) record.add_header(header);
-    if (arguments.has_partition) record.set_partition(arguments.partition);
+    if (arguments.key)
+        record.set_key(*arguments.key);
+    if (arguments.delimiter)
+        record.set_delimiter(*arguments.delimiter);
+    for (const std::string& header : arguments.headers)
+        record.add_header(header);
+    if (arguments.has_partition)
+        record.set_partition(arguments.partition);
     record.set_empty_is_null(arguments.empty_is_null);
     return record;
 }
 
 void check_partition(const ProduceArguments& arguments, const Producer& producer) {
-    if (!arguments.has_partition || arguments.partition < producer.partitions()) return;
-    throw CommandError(fmt::format("topic '{}' has no partition {}, only 0 to {}", producer.topic(), arguments.partition,
-                                   producer.partitions() - 1));
+    if (!arguments.has_partition || arguments.partition < producer.partitions())
+        return;
+    throw CommandError(fmt::format("topic '{}' has no partition {}, only 0 to {}", producer.topic(),
+                                   arguments.partition, producer.partitions() - 1));
 }
 
 void produce_lines(const RecordTemplate& record, const Producer& producer, Publisher& publisher) {
@@ -73,17 +82,20 @@ void produce_lines(const RecordTemplate& record, const Producer& producer, Publi
     while (reader.fill()) {
         while (const std::optional<LineReader::Line> line = reader.next()) {
             ++origin.line;
-            if (line->bytes > line_bytes_max) publisher.refuse_large(origin, line->bytes);
+            if (line->bytes > line_bytes_max)
+                publisher.refuse_large(origin, line->bytes);
             publisher.add(record.from_line(line->text), origin);
         }
         publisher.publish();  // before the next read, which may wait
     }
 }
 
-void produce_file(const std::string& path, const RecordTemplate& record, const Producer& producer, Publisher& publisher) {
+void produce_file(const std::string& path, const RecordTemplate& record, const Producer& producer,
+                  Publisher& publisher) {
     const WholeInput input = read_whole(path, producer.record_bytes_max());
     const Origin origin{path == "-" ? kStandardInput : path};
-    if (input.bytes > input.content.size()) publisher.refuse_large(origin, input.bytes);
+    if (input.bytes > input.content.size())
+        publisher.refuse_large(origin, input.bytes);
     publisher.add(record.from_value(input.content), origin);
     publisher.publish();
 }
@@ -95,10 +107,14 @@ void run_produce(const CLI::App& app, const ProduceArguments& arguments) {
     check_partition(arguments, producer);
     catch_stop_signals();
     Publisher publisher(producer);
-    const auto tell_count = [&] { note("{} published to {}", counted(publisher.published(), "record"), arguments.topic); };
+    const auto tell_count = [&] {
+        note("{} published to {}", counted(publisher.published(), "record"), arguments.topic);
+    };
     try {
-        if (arguments.files.empty()) produce_lines(record, producer, publisher);
-        for (const std::string& path : arguments.files) produce_file(path, record, producer, publisher);
+        if (arguments.files.empty())
+            produce_lines(record, producer, publisher);
+        for (const std::string& path : arguments.files)
+            produce_file(path, record, producer, publisher);
     } catch (...) {
         tell_count();  // what was published before the error stays published
         throw;
@@ -114,13 +130,20 @@ void add_produce(CLI::App& app) {
     produce->add_option("TOPIC", arguments->topic, "The topic; it is never created here")->required();
     produce->add_option("FILE", arguments->files, "Publish each file as one record");
     CLI::Option* key = produce->add_option("-k,--key", arguments->key, "Key of every record")->type_name("KEY");
-    produce->add_option("-K,--key-delimiter", arguments->delimiter,
-                        "Split key and value at the first DELIM (one or more bytes; \\t, \\xNN are understood); a line without it has a null key")
-        ->type_name("DELIM")->excludes(key);
-    CLI::Option* partition = add_number(*produce, "-p,--partition", arguments->partition, {0, kPartitionsMax - 1}, "Partition of every record");
+    produce
+        ->add_option("-K,--key-delimiter", arguments->delimiter,
+                     "Split key and value at the first DELIM (one or more bytes; \\t, \\xNN are understood); a line "
+                     "without it has a null key")
+        ->type_name("DELIM")
+        ->excludes(key);
+    CLI::Option* partition = add_number(*produce, "-p,--partition", arguments->partition, {0, kPartitionsMax - 1},
+                                        "Partition of every record");
     partition->type_name("P");
-    produce->add_option("-H,--header", arguments->headers, "Header of every record; without '=' its value is null; may be repeated")
-        ->type_name("name=value")->allow_extra_args(false);
+    produce
+        ->add_option("-H,--header", arguments->headers,
+                     "Header of every record; without '=' its value is null; may be repeated")
+        ->type_name("name=value")
+        ->allow_extra_args(false);
     produce->add_flag("-Z,--empty-is-null", arguments->empty_is_null, "Publish an empty value as null");
     produce->footer(kFooter);
     produce->callback([produce, partition, arguments] {

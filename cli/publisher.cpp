@@ -19,21 +19,21 @@ std::string to_text(const Origin& origin) {
     return origin.line == 0 ? std::string(origin.source) : fmt::format("line {} of {}", origin.line, origin.source);
 }
 
-std::size_t size_of(const OptionalBytes& bytes) noexcept {
-    return bytes ? bytes->size() : 0;
-}
+std::size_t size_of(const OptionalBytes& bytes) noexcept { return bytes ? bytes->size() : 0; }
 
 /// Names and values; what the topic adds to store them is not known here.
 std::size_t header_bytes(const ProducerRecord& record) noexcept {
     std::size_t bytes = 0;
-    for (const Header& header : record.headers) bytes += header.name.size() + size_of(header.value);
+    for (const Header& header : record.headers)
+        bytes += header.name.size() + size_of(header.value);
     return bytes;
 }
 
 std::string too_large_text(const Producer& producer, const ProducerRecord& record) {
-    return fmt::format("record of {} bytes (key {}, value {}, headers {}) is over the largest record of topic '{}', {} bytes",
-                       size_of(record.key) + size_of(record.value) + header_bytes(record), size_of(record.key),
-                       size_of(record.value), header_bytes(record), producer.topic(), producer.record_bytes_max());
+    return fmt::format(
+        "record of {} bytes (key {}, value {}, headers {}) is over the largest record of topic '{}', {} bytes",
+        size_of(record.key) + size_of(record.value) + header_bytes(record), size_of(record.key), size_of(record.value),
+        header_bytes(record), producer.topic(), producer.record_bytes_max());
 }
 
 }  // namespace
@@ -44,7 +44,8 @@ void Publisher::add(const ProducerRecord& record, const Origin& origin) {
     check_size(record, origin);
     records_.push_back(record);
     origins_.push_back(origin);
-    if (records_.size() >= producer_.batch_records_max()) publish();
+    if (records_.size() >= producer_.batch_records_max())
+        publish();
 }
 
 void Publisher::check_size(const ProducerRecord& record, const Origin& origin) {
@@ -54,15 +55,16 @@ void Publisher::check_size(const ProducerRecord& record, const Origin& origin) {
     } else if (size_of(record.key) + size_of(record.value) + header_bytes(record) > producer_.record_bytes_max()) {
         problem = too_large_text(producer_, record);
     }
-    if (problem.empty()) return;
+    if (problem.empty())
+        return;
     publish();
     throw CommandError(fmt::format("{}: {}", to_text(origin), problem));
 }
 
 void Publisher::refuse_large(const Origin& origin, std::uint64_t bytes) {
     publish();
-    throw CommandError(fmt::format("{}: {} bytes are over the largest record of topic '{}', {} bytes", to_text(origin), bytes,
-                                   producer_.topic(), producer_.record_bytes_max()));
+    throw CommandError(fmt::format("{}: {} bytes are over the largest record of topic '{}', {} bytes", to_text(origin),
+                                   bytes, producer_.topic(), producer_.record_bytes_max()));
 }
 
 void Publisher::publish() {
@@ -88,8 +90,10 @@ void Publisher::publish() {
 void Publisher::drop_published(std::size_t attempted) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < records_.size(); ++i) {
-        if (i < attempted && results_[i].status == Status::ok) continue;
-        if (i < attempted) results_[kept] = results_[i];
+        if (i < attempted && results_[i].status == Status::ok)
+            continue;
+        if (i < attempted)
+            results_[kept] = results_[i];
         records_[kept] = records_[i];
         origins_[kept] = origins_[i];
         ++kept;
@@ -103,20 +107,23 @@ void Publisher::wait_for_room() {
         throw CommandError(fmt::format("stopped while topic '{}' was full: {} read but not published",
                                        producer_.topic(), counted(records_.size(), "record")));
     }
-    if (has_told_to_wait_) return;
+    if (has_told_to_wait_)
+        return;
     has_told_to_wait_ = true;
     const std::uint32_t partition = results_.front().partition;
     if (const std::optional<GateDescription> gate = producer_.blocking_gate(partition)) {
-        note("topic '{}' partition {} is full: waiting for gate '{}' (pid {}) to move on from offset {}", producer_.topic(),
-             partition, gate->name, gate->holder.pid, gate->offset);
+        note("topic '{}' partition {} is full: waiting for gate '{}' (pid {}) to move on from offset {}",
+             producer_.topic(), partition, gate->name, gate->holder.pid, gate->offset);
     } else {
         note("topic '{}' partition {} is full: waiting for room", producer_.topic(), partition);
     }
 }
 
 void Publisher::refuse(Status status) const {
-    if (status == Status::cannot_attach) producer_.attach(results_.front().partition);  // throws, with the reason
-    const std::string reason = status == Status::too_large ? too_large_text(producer_, records_.front()) : explain(status);
+    if (status == Status::cannot_attach)
+        producer_.attach(results_.front().partition);  // throws, with the reason
+    const std::string reason =
+        status == Status::too_large ? too_large_text(producer_, records_.front()) : explain(status);
     throw CommandError(fmt::format("{}: {}", to_text(origins_.front()), reason));
 }
 

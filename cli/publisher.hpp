@@ -20,8 +20,8 @@ struct Origin {
 
 /// Publishes to one producer. The bytes of added records, and the
 /// text of their origins, must live until `publish` has returned.
-/// On a full `block` topic it waits, says once what for, and ends with a CommandError when a signal asks to stop; so the
-/// producer must have been opened with kPublishPatience.
+/// On a full `block` topic it waits, says once what for, and ends with a CommandError when a signal asks to stop; so
+/// the producer must have been opened with kPublishPatience.
 class Publisher {
 public:
     /// How long one call of the library may wait before the command looks for signals.

@@ -18,7 +18,8 @@ constexpr std::string_view kOption = "-f";
 constexpr std::string_view kLetters = "tpokKsSTh";
 
 void append_bytes(std::string& output, const OptionalBytes& bytes) {
-    if (bytes) output.append(as_text(*bytes));
+    if (bytes)
+        output.append(as_text(*bytes));
 }
 
 template <class Number>
@@ -66,23 +67,44 @@ RecordFormat::RecordFormat(std::string_view format) {
 }
 
 void RecordFormat::add_literal(char c) {
-    if (tokens_.empty() || tokens_.back().letter != '=') tokens_.emplace_back();
+    if (tokens_.empty() || tokens_.back().letter != '=')
+        tokens_.emplace_back();
     tokens_.back().text.push_back(c);
 }
 
 void RecordFormat::append(std::string& output, const ConsumerRecord& record) const {
     for (const Token& token : tokens_) {
         switch (token.letter) {
-            case 't': output.append(record.topic); break;
-            case 'p': append_number(output, record.partition); break;
-            case 'o': append_number(output, record.offset); break;
-            case 'k': append_bytes(output, record.key); break;
-            case 'K': append_size(output, record.key); break;
-            case 's': append_bytes(output, record.value); break;
-            case 'S': append_size(output, record.value); break;
-            case 'T': append_number(output, floor_milliseconds(record.timestamp_ns)); break;
-            case 'h': append_headers(output, record.headers); break;
-            default: output.append(token.text); break;
+            case 't':
+                output.append(record.topic);
+                break;
+            case 'p':
+                append_number(output, record.partition);
+                break;
+            case 'o':
+                append_number(output, record.offset);
+                break;
+            case 'k':
+                append_bytes(output, record.key);
+                break;
+            case 'K':
+                append_size(output, record.key);
+                break;
+            case 's':
+                append_bytes(output, record.value);
+                break;
+            case 'S':
+                append_size(output, record.value);
+                break;
+            case 'T':
+                append_number(output, floor_milliseconds(record.timestamp_ns));
+                break;
+            case 'h':
+                append_headers(output, record.headers);
+                break;
+            default:
+                output.append(token.text);
+                break;
         }
     }
 }

@@ -10,8 +10,8 @@
 namespace ringmain::cli {
 
 /// Tokens, with kcat's meaning:
-///   %t topic  %p partition  %o offset  %k key  %s payload  %S payload bytes  %K key bytes  %T milliseconds since the epoch
-///   %h headers as name=value,name=value  %% a percent sign
+///   %t topic  %p partition  %o offset  %k key  %s payload  %S payload bytes  %K key bytes  %T milliseconds since the
+///   epoch %h headers as name=value,name=value  %% a percent sign
 /// and the escapes of escapes.hpp. A null key or payload prints nothing and has -1 bytes; the value of a null header
 /// prints as NULL. Keys and values are written byte by byte as they are.
 class RecordFormat {

@@ -9,9 +9,7 @@ namespace {
 
 volatile std::sig_atomic_t g_stop_requested = 0;
 
-void request_stop(int) {
-    g_stop_requested = 1;
-}
+void request_stop(int) { g_stop_requested = 1; }
 
 }  // namespace
 
@@ -23,9 +21,7 @@ void catch_stop_signals() {
     ::sigaction(SIGTERM, &action, nullptr);
 }
 
-bool stop_requested() noexcept {
-    return g_stop_requested != 0;
-}
+bool stop_requested() noexcept { return g_stop_requested != 0; }
 
 void ignore_broken_pipes() {
     struct sigaction action {};

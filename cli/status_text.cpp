@@ -11,25 +11,34 @@ namespace {
 
 std::string_view meaning(Status status) noexcept {
     switch (status) {
-        case Status::ok: return "done";
-        case Status::would_block: return "the topic is full and something holds its oldest records";
-        case Status::too_large: return "larger than the topic's largest record";
-        case Status::invalid: return "a partition or header that cannot be";
-        case Status::exhausted: return "every cell is held by a dead producer; run ringmaind, or any keeper";
-        case Status::loan_outstanding: return "a loan is outstanding";
-        case Status::topic_deleted: return "the topic was deleted meanwhile";
-        case Status::forked: return "the handle was inherited through fork";
-        case Status::cannot_attach: return "the partition takes no further producer: all slots are held, or one is exclusive";
-        case Status::misuse: return "the handle is in use by another thread";
-        case Status::corrupt: return "the topic's files contradict themselves; run 'ringmain verify'";
+        case Status::ok:
+            return "done";
+        case Status::would_block:
+            return "the topic is full and something holds its oldest records";
+        case Status::too_large:
+            return "larger than the topic's largest record";
+        case Status::invalid:
+            return "a partition or header that cannot be";
+        case Status::exhausted:
+            return "every cell is held by a dead producer; run ringmaind, or any keeper";
+        case Status::loan_outstanding:
+            return "a loan is outstanding";
+        case Status::topic_deleted:
+            return "the topic was deleted meanwhile";
+        case Status::forked:
+            return "the handle was inherited through fork";
+        case Status::cannot_attach:
+            return "the partition takes no further producer: all slots are held, or one is exclusive";
+        case Status::misuse:
+            return "the handle is in use by another thread";
+        case Status::corrupt:
+            return "the topic's files contradict themselves; run 'ringmain verify'";
     }
     return "unknown status";
 }
 
 }  // namespace
 
-std::string explain(Status status) {
-    return fmt::format("{}: {}", to_string(status), meaning(status));
-}
+std::string explain(Status status) { return fmt::format("{}: {}", to_string(status), meaning(status)); }
 
 }  // namespace ringmain::cli

@@ -34,17 +34,20 @@ public:
     [[nodiscard]] bool at_end() const noexcept { return rest_.empty(); }
 
     bool take_any(std::string_view characters) noexcept {
-        if (rest_.empty() || characters.find(rest_.front()) == std::string_view::npos) return false;
+        if (rest_.empty() || characters.find(rest_.front()) == std::string_view::npos)
+            return false;
         rest_.remove_prefix(1);
         return true;
     }
 
     /// Exactly `digits` digits, at most `max`.
     bool take_number(std::size_t digits, std::int64_t max, std::int64_t& value) noexcept {
-        if (rest_.size() < digits) return false;
+        if (rest_.size() < digits)
+            return false;
         value = 0;
         for (const char c : rest_.substr(0, digits)) {
-            if (c < '0' || c > '9') return false;
+            if (c < '0' || c > '9')
+                return false;
             value = value * 10 + (c - '0');
         }
         rest_.remove_prefix(digits);
@@ -56,11 +59,13 @@ public:
         std::size_t digits = 0;
         nanosecond = 0;
         for (; digits < rest_.size() && rest_[digits] >= '0' && rest_[digits] <= '9'; ++digits) {
-            if (digits == 9) return false;
+            if (digits == 9)
+                return false;
             nanosecond = nanosecond * 10 + (rest_[digits] - '0');
         }
         rest_.remove_prefix(digits);
-        for (std::size_t i = digits; i < 9; ++i) nanosecond *= 10;
+        for (std::size_t i = digits; i < 9; ++i)
+            nanosecond *= 10;
         return digits > 0;
     }
 
@@ -85,10 +90,13 @@ bool scan_clock(Scanner& scanner, CalendarTime& time) {
     std::int64_t hour = 0;
     std::int64_t minute = 0;
     std::int64_t second = 0;
-    if (!scanner.take_number(2, 23, hour) || !scanner.take_any(":") || !scanner.take_number(2, 59, minute)) return false;
+    if (!scanner.take_number(2, 23, hour) || !scanner.take_any(":") || !scanner.take_number(2, 59, minute))
+        return false;
     if (scanner.take_any(":")) {
-        if (!scanner.take_number(2, 59, second)) return false;
-        if (scanner.take_any(".,") && !scanner.take_fraction(time.nanosecond)) return false;
+        if (!scanner.take_number(2, 59, second))
+            return false;
+        if (scanner.take_any(".,") && !scanner.take_fraction(time.nanosecond))
+            return false;
     }
     time.second_of_day = hour * 3600 + minute * 60 + second;
     return true;
@@ -100,12 +108,15 @@ bool scan_zone(Scanner& scanner, CalendarTime& time) {
         return true;
     }
     const bool east = scanner.take_any("+");
-    if (!east && !scanner.take_any("-")) return false;
+    if (!east && !scanner.take_any("-"))
+        return false;
     std::int64_t hour = 0;
     std::int64_t minute = 0;
-    if (!scanner.take_number(2, 23, hour)) return false;
+    if (!scanner.take_number(2, 23, hour))
+        return false;
     const bool has_colon = scanner.take_any(":");
-    if ((has_colon || !scanner.at_end()) && !scanner.take_number(2, 59, minute)) return false;
+    if ((has_colon || !scanner.at_end()) && !scanner.take_number(2, 59, minute))
+        return false;
     time.zone_s = (east ? 1 : -1) * (hour * 3600 + minute * 60);
     return true;
 }
@@ -113,11 +124,16 @@ bool scan_zone(Scanner& scanner, CalendarTime& time) {
 std::optional<CalendarTime> scan_calendar_time(std::string_view text) {
     Scanner scanner(text);
     CalendarTime time;
-    if (!scan_day(scanner, time)) return std::nullopt;
-    if (scanner.at_end()) return time;
-    if (!scanner.take_any("Tt ") || !scan_clock(scanner, time)) return std::nullopt;
-    if (!scanner.at_end() && !scan_zone(scanner, time)) return std::nullopt;
-    if (!scanner.at_end()) return std::nullopt;
+    if (!scan_day(scanner, time))
+        return std::nullopt;
+    if (scanner.at_end())
+        return time;
+    if (!scanner.take_any("Tt ") || !scan_clock(scanner, time))
+        return std::nullopt;
+    if (!scanner.at_end() && !scan_zone(scanner, time))
+        return std::nullopt;
+    if (!scanner.at_end())
+        return std::nullopt;
     return time;
 }
 
@@ -139,7 +155,8 @@ std::optional<std::int64_t> seconds_of_local_time(const CalendarTime& time) {
 }
 
 std::optional<std::int64_t> seconds_since_epoch(const CalendarTime& time) {
-    if (!time.zone_s) return seconds_of_local_time(time);
+    if (!time.zone_s)
+        return seconds_of_local_time(time);
     const std::int64_t days = std::chrono::sys_days(time.day).time_since_epoch().count();
     return days * kSecondsPerDay + time.second_of_day - *time.zone_s;
 }
@@ -160,12 +177,15 @@ std::optional<std::int64_t> nanoseconds_of(std::int64_t count, std::int64_t unit
 /// The value of an optional minus sign and up to 19 digits; nothing if the text is anything else.
 std::optional<std::int64_t> scan_milliseconds(std::string_view text) {
     const bool negative = text.starts_with('-');
-    if (negative) text.remove_prefix(1);
-    if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+    if (negative)
+        text.remove_prefix(1);
+    if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos)
+        return std::nullopt;
     std::int64_t value = 0;
     for (const char c : text) {
         // Saturates: whatever is larger is refused for its size, not for its form.
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value)) value = INT64_MAX / 10;
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, c - '0', &value))
+            value = INT64_MAX / 10;
     }
     return negative ? -value : value;
 }
@@ -179,11 +199,14 @@ std::int64_t parse_time_ns(std::string_view option, std::string_view text) {
     } else {
         const std::optional<CalendarTime> time = scan_calendar_time(text);
         if (!time) {
-            throw UsageError(fmt::format("{}: '{}' is no time: give milliseconds since the epoch or ISO 8601, e.g. "
-                                         "2026-01-02T03:04:05Z", option, text));
+            throw UsageError(
+                fmt::format("{}: '{}' is no time: give milliseconds since the epoch or ISO 8601, e.g. "
+                            "2026-01-02T03:04:05Z",
+                            option, text));
         }
         const std::optional<std::int64_t> seconds = seconds_since_epoch(*time);
-        if (!seconds) throw UsageError(fmt::format("{}: '{}' does not exist in the local time zone", option, text));
+        if (!seconds)
+            throw UsageError(fmt::format("{}: '{}' does not exist in the local time zone", option, text));
         time_ns = nanoseconds_of(*seconds, kNsPerSecond, time->nanosecond);
     }
     if (!time_ns) {

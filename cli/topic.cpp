@@ -27,7 +27,8 @@ struct TopicArguments {
 using Arguments = std::shared_ptr<TopicArguments>;
 
 void check_power_of_two(std::string_view option, std::uint64_t value) {
-    if (std::has_single_bit(value)) return;
+    if (std::has_single_bit(value))
+        return;
     throw UsageError(fmt::format("{}: {} is not a power of two; the nearest are {} and {}", option, value,
                                  std::bit_floor(value), std::bit_ceil(value)));
 }
@@ -35,13 +36,15 @@ void check_power_of_two(std::string_view option, std::uint64_t value) {
 void check_options(TopicArguments& arguments) {
     TopicOptions& options = arguments.options;
     check_power_of_two("--records", options.records);
-    if (options.payload_bytes != 0) check_power_of_two("--payload", options.payload_bytes);
+    if (options.payload_bytes != 0)
+        check_power_of_two("--payload", options.payload_bytes);
     check_power_of_two("--producers", options.producer_slots);
     if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
         throw UsageError(fmt::format("--cell: {} is none of 64, 128 and 256", options.cell_bytes));
     }
     if (options.payload_bytes != 0 && options.payload_bytes < kPayloadMin) {
-        throw UsageError(fmt::format("--payload: {} is neither 0 nor from {} to {}", options.payload_bytes, kPayloadMin, kPayloadMax));
+        throw UsageError(fmt::format("--payload: {} is neither 0 nor from {} to {}", options.payload_bytes, kPayloadMin,
+                                     kPayloadMax));
     }
     if (arguments.when_full == "block") {
         options.when_full = WhenFull::block;
@@ -55,7 +58,8 @@ TopicDescription create(Broker& broker, const TopicArguments& arguments) {
     try {
         return broker.create_topic(arguments.name, arguments.options);
     } catch (const Error& error) {
-        if (error.code() == ErrorCode::invalid_argument) throw UsageError(error.what());
+        if (error.code() == ErrorCode::invalid_argument)
+            throw UsageError(error.what());
         throw;
     }
 }
@@ -69,9 +73,11 @@ void run_create(const CLI::App& app, TopicArguments& arguments) {
 
 void run_list(const CLI::App& app, const TopicArguments& arguments) {
     const Broker broker = open_broker(app);
-    if (arguments.json) return print(topics_to_json(broker) + "\n");
+    if (arguments.json)
+        return print(topics_to_json(broker) + "\n");
     std::string text;
-    for (const std::string& name : broker.list_topics()) text.append(name).append("\n");
+    for (const std::string& name : broker.list_topics())
+        text.append(name).append("\n");
     print(text);
 }
 
@@ -89,23 +95,33 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
     CLI::App* create = topic.add_subcommand("create", "Create a topic, with all its memory");
     TopicOptions& options = arguments->options;
     create->add_option("NAME", arguments->name, "1 to 249 of a-z A-Z 0-9 . _ -")->required();
-    add_number(*create, "--partitions", options.partitions, {1, kPartitionsMax}, "Partitions, 1 to 1024 (default 1)")->type_name("P");
+    add_number(*create, "--partitions", options.partitions, {1, kPartitionsMax}, "Partitions, 1 to 1024 (default 1)")
+        ->type_name("P");
     add_size(*create, "--records", options.records, {kRecordsMin, kRecordsMax},
-             "Cells per partition, a power of two from 16 to 256M (default 64K)")->type_name("N");
+             "Cells per partition, a power of two from 16 to 256M (default 64K)")
+        ->type_name("N");
     add_size(*create, "--cell", options.cell_bytes, {64, 256},
-             "Bytes of a cell: 64, 128 or 256; all but 24 carry small records inline (default 64)")->type_name("B");
+             "Bytes of a cell: 64, 128 or 256; all but 24 carry small records inline (default 64)")
+        ->type_name("B");
     add_size(*create, "--payload", options.payload_bytes, {0, kPayloadMax},
-             "Bytes per partition for larger records: 0, or a power of two from 64K to 64G (default 16M)")->type_name("B");
+             "Bytes per partition for larger records: 0, or a power of two from 64K to 64G (default 16M)")
+        ->type_name("B");
     add_number(*create, "--producers", options.producer_slots, {1, kProducerSlotsMax},
-               "Producers attached to a partition at one time, a power of two up to 1024 (default 32)")->type_name("S");
-    create->add_option("--when-full", arguments->when_full, "overwrite the oldest records (default), or block the producers")
+               "Producers attached to a partition at one time, a power of two up to 1024 (default 32)")
+        ->type_name("S");
+    create
+        ->add_option("--when-full", arguments->when_full,
+                     "overwrite the oldest records (default), or block the producers")
         ->type_name("overwrite|block");
-    add_number(*create, "--first-offset", options.first_offset, {0, kFirstOffsetMax}, "Offset of the first record")->group("");
+    add_number(*create, "--first-offset", options.first_offset, {0, kFirstOffsetMax}, "Offset of the first record")
+        ->group("");
     create->add_flag("--json", arguments->json, "Print the new topic as JSON");
-    create->footer("Sizes take the suffixes K, M and G (1024, 1024^2, 1024^3). The broker directory is made if it does not exist.\n\n"
-                   "Examples:\n"
-                   "  ringmain topic create trades --partitions 3\n"
-                   "  ringmain topic create frames --records 4K --payload 256M --when-full block");
+    create->footer(
+        "Sizes take the suffixes K, M and G (1024, 1024^2, 1024^3). The broker directory is made if it does not "
+        "exist.\n\n"
+        "Examples:\n"
+        "  ringmain topic create trades --partitions 3\n"
+        "  ringmain topic create frames --records 4K --payload 256M --when-full block");
     create->callback([create, arguments] { run_create(*create, *arguments); });
 }
 
@@ -117,7 +133,8 @@ void add_list(CLI::App& topic, const Arguments& arguments) {
 }
 
 void add_describe(CLI::App& topic, const Arguments& arguments) {
-    CLI::App* describe = topic.add_subcommand("describe", "Show a topic's options, limits, offsets, producers and gates");
+    CLI::App* describe =
+        topic.add_subcommand("describe", "Show a topic's options, limits, offsets, producers and gates");
     describe->add_option("NAME", arguments->name, "The topic")->required();
     describe->add_flag("--json", arguments->json, "Print one object");
     describe->footer("Example:\n  ringmain topic describe trades --json");

@@ -39,21 +39,25 @@ Json options_to_json(const TopicOptions& options) {
 
 Json partition_to_json(const PartitionDescription& partition) {
     Json producers = Json::array();
-    for (const ClientDescription& producer : partition.producers) producers.push_back(client_to_json(producer));
+    for (const ClientDescription& producer : partition.producers)
+        producers.push_back(client_to_json(producer));
     Json gates = Json::array();
-    for (const GateDescription& gate : partition.gates) gates.push_back(gate_to_json(gate, partition.log_end));
-    return {{"partition", partition.partition},
-            {"log_start", partition.log_start},
-            {"log_end", partition.log_end},
-            {"records", partition.log_end - partition.log_start},
-            {"file_bytes", partition.file_bytes},
-            {"closed_tickets", partition.closed_tickets},
-            {"quarantined_cells", partition.quarantined_cells},
-            {"reaped_producers", partition.reaped_producers},
-            {"extents", {{"free", partition.extents_free}, {"owned", partition.extents_owned}, {"sealed", partition.extents_sealed}}},
-            {"exclusive", partition.exclusive},
-            {"producers", producers},
-            {"gates", gates}};
+    for (const GateDescription& gate : partition.gates)
+        gates.push_back(gate_to_json(gate, partition.log_end));
+    return {
+        {"partition", partition.partition},
+        {"log_start", partition.log_start},
+        {"log_end", partition.log_end},
+        {"records", partition.log_end - partition.log_start},
+        {"file_bytes", partition.file_bytes},
+        {"closed_tickets", partition.closed_tickets},
+        {"quarantined_cells", partition.quarantined_cells},
+        {"reaped_producers", partition.reaped_producers},
+        {"extents",
+         {{"free", partition.extents_free}, {"owned", partition.extents_owned}, {"sealed", partition.extents_sealed}}},
+        {"exclusive", partition.exclusive},
+        {"producers", producers},
+        {"gates", gates}};
 }
 
 /// The line of one topic in the list. A damaged topic must not hide the others.
@@ -73,7 +77,8 @@ Json summary_to_json(const Broker& broker, const std::string& name) {
 
 std::string topic_to_json(const TopicDescription& topic) {
     Json partitions = Json::array();
-    for (const PartitionDescription& partition : topic.partitions) partitions.push_back(partition_to_json(partition));
+    for (const PartitionDescription& partition : topic.partitions)
+        partitions.push_back(partition_to_json(partition));
     const Json object = {{"name", topic.name},
                          {"id", to_string(topic.id)},
                          {"options", options_to_json(topic.options)},
@@ -88,7 +93,8 @@ std::string topic_to_json(const TopicDescription& topic) {
 
 std::string topics_to_json(const Broker& broker) {
     Json topics = Json::array();
-    for (const std::string& name : broker.list_topics()) topics.push_back(summary_to_json(broker, name));
+    for (const std::string& name : broker.list_topics())
+        topics.push_back(summary_to_json(broker, name));
     return topics.dump();
 }
 

@@ -22,15 +22,15 @@ std::string holder_to_text(const ClientDescription& client) {
 }
 
 std::string value_type_to_text(const ValueType& type) {
-    if (type.name.empty()) return "bytes";
+    if (type.name.empty())
+        return "bytes";
     return fmt::format("{} ({} bytes, alignment {})", type.name, type.size, type.alignment);
 }
 
 void add_partition_row(std::string& text, const PartitionDescription& partition) {
     add(text, "{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>17} {}\n", partition.partition,
         partition.log_start, partition.log_end, partition.log_end - partition.log_start, partition.file_bytes,
-        partition.closed_tickets, partition.quarantined_cells, partition.reaped_producers,
-        partition.producers.size(),
+        partition.closed_tickets, partition.quarantined_cells, partition.reaped_producers, partition.producers.size(),
         fmt::format("{}/{}/{}", partition.extents_free, partition.extents_owned, partition.extents_sealed),
         partition.exclusive ? "exclusive" : "shared");
 }
@@ -53,18 +53,21 @@ std::string sizes_to_text(const TopicDescription& topic) {
     add(text, "topic             {}\n", topic.name);
     add(text, "id                {}\n", to_string(topic.id));
     add(text, "partitions        {}\n", options.partitions);
-    add(text, "records           {} cells per partition, at least {} records kept\n", options.records, topic.retained_records);
-    add(text, "cell              {} bytes; up to {} bytes of key, value and headers travel inline\n", options.cell_bytes,
-        topic.inline_bytes_max);
+    add(text, "records           {} cells per partition, at least {} records kept\n", options.records,
+        topic.retained_records);
+    add(text, "cell              {} bytes; up to {} bytes of key, value and headers travel inline\n",
+        options.cell_bytes, topic.inline_bytes_max);
     add(text, "payload           {} per partition for larger records\n", format_bytes(options.payload_bytes));
     add(text, "largest record    {} of key, value and headers\n", format_bytes(topic.record_bytes_max));
     add(text, "largest batch     {} records\n", topic.batch_records_max);
     add(text, "producer slots    {} per partition\n", options.producer_slots);
     add(text, "when full         {}\n", to_string(options.when_full));
     add(text, "value type        {}\n", value_type_to_text(options.value_type));
-    if (options.first_offset != 0) add(text, "first offset      {}\n", options.first_offset);
+    if (options.first_offset != 0)
+        add(text, "first offset      {}\n", options.first_offset);
     add(text, "memory            {}", format_bytes(topic.bytes));
-    if (!topic.partitions.empty()) add(text, ", {} per partition", format_bytes(topic.partitions.front().file_bytes));
+    if (!topic.partitions.empty())
+        add(text, ", {} per partition", format_bytes(topic.partitions.front().file_bytes));
     text.push_back('\n');
     return text;
 }
@@ -73,8 +76,10 @@ std::string topic_to_text(const TopicDescription& topic) {
     std::string text = sizes_to_text(topic);
     add(text, "\n{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>17} {}\n", "PARTITION", "START", "END",
         "RECORDS", "FILE-BYTES", "CLOSED", "QUARANTINED", "REAPED", "PRODUCERS", "FREE/OWNED/SEALED", "MODE");
-    for (const PartitionDescription& partition : topic.partitions) add_partition_row(text, partition);
-    for (const PartitionDescription& partition : topic.partitions) add_clients(text, partition);
+    for (const PartitionDescription& partition : topic.partitions)
+        add_partition_row(text, partition);
+    for (const PartitionDescription& partition : topic.partitions)
+        add_clients(text, partition);
     return text;
 }
 

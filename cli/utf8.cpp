@@ -17,22 +17,32 @@ struct Sequence {
 };
 
 Sequence sequence_of(std::uint8_t lead) noexcept {
-    if (lead < 0x80) return {};
-    if (lead >= 0xC2 && lead <= 0xDF) return {.following = 1};
-    if (lead == 0xE0) return {.following = 2, .min = 0xA0};  // below: overlong
-    if (lead == 0xED) return {.following = 2, .max = 0x9F};  // above: surrogates
-    if (lead >= 0xE1 && lead <= 0xEF) return {.following = 2};
-    if (lead == 0xF0) return {.following = 3, .min = 0x90};  // below: overlong
-    if (lead >= 0xF1 && lead <= 0xF3) return {.following = 3};
-    if (lead == 0xF4) return {.following = 3, .max = 0x8F};  // above: beyond U+10FFFF
+    if (lead < 0x80)
+        return {};
+    if (lead >= 0xC2 && lead <= 0xDF)
+        return {.following = 1};
+    if (lead == 0xE0)
+        return {.following = 2, .min = 0xA0};  // below: overlong
+    if (lead == 0xED)
+        return {.following = 2, .max = 0x9F};  // above: surrogates
+    if (lead >= 0xE1 && lead <= 0xEF)
+        return {.following = 2};
+    if (lead == 0xF0)
+        return {.following = 3, .min = 0x90};  // below: overlong
+    if (lead >= 0xF1 && lead <= 0xF3)
+        return {.following = 3};
+    if (lead == 0xF4)
+        return {.following = 3, .max = 0x8F};  // above: beyond U+10FFFF
     return {.valid = false};
 }
 
 bool follows(std::string_view bytes, const Sequence& sequence) noexcept {
-    if (bytes.size() < sequence.following) return false;
+    if (bytes.size() < sequence.following)
+        return false;
     for (std::size_t i = 0; i < sequence.following; ++i) {
         const auto byte = static_cast<std::uint8_t>(bytes[i]);
-        if (byte < (i == 0 ? sequence.min : 0x80) || byte > (i == 0 ? sequence.max : 0xBF)) return false;
+        if (byte < (i == 0 ? sequence.min : 0x80) || byte > (i == 0 ? sequence.max : 0xBF))
+            return false;
     }
     return true;
 }
@@ -43,7 +53,8 @@ bool is_utf8(std::string_view bytes) noexcept {
     while (!bytes.empty()) {
         const Sequence sequence = sequence_of(static_cast<std::uint8_t>(bytes.front()));
         bytes.remove_prefix(1);
-        if (!sequence.valid || !follows(bytes, sequence)) return false;
+        if (!sequence.valid || !follows(bytes, sequence))
+            return false;
         bytes.remove_prefix(sequence.following);
     }
     return true;

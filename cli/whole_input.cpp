@@ -26,12 +26,14 @@ class Input {
 public:
     explicit Input(const std::string& path)
         : descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (descriptor_ < 0) fail(path, "open");
+        if (descriptor_ < 0)
+            fail(path, "open");
     }
     Input(const Input&) = delete;
     Input& operator=(const Input&) = delete;
     ~Input() {
-        if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+        if (descriptor_ != STDIN_FILENO)
+            ::close(descriptor_);
     }
 
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
@@ -48,9 +50,12 @@ WholeInput read_whole(const std::string& path, std::uint64_t bytes_max) {
     std::array<char, 1 << 16> chunk;
     while (!stop_requested()) {
         const ssize_t bytes = ::read(input.descriptor(), chunk.data(), chunk.size());
-        if (bytes == 0) return whole;
-        if (bytes < 0 && errno != EINTR) fail(path, "read");
-        if (bytes < 0) continue;
+        if (bytes == 0)
+            return whole;
+        if (bytes < 0 && errno != EINTR)
+            fail(path, "read");
+        if (bytes < 0)
+            continue;
         const auto count = static_cast<std::uint64_t>(bytes);
         whole.content.append(chunk.data(), static_cast<std::size_t>(std::min(count, bytes_max - whole.content.size())));
         whole.bytes += count;

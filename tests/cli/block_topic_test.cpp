@@ -16,7 +16,8 @@ namespace {
 
 std::string lines(int count) {
     std::string text;
-    for (int i = 0; i < count; ++i) text += std::to_string(i) + "\n";
+    for (int i = 0; i < count; ++i)
+        text += std::to_string(i) + "\n";
     return text;
 }
 
@@ -67,7 +68,8 @@ TEST_CASE("Describe shows the gate and how far it is behind") {
     GatedTopic topic;
     REQUIRE(topic.broker.run({"produce", "t"}, lines(10)).exit_code == 0);
     const CliResult text = topic.broker.run({"topic", "describe", "t"});
-    CHECK_THAT(text.output, contains("partition 0 gate 'slow-reader': offset 0, 10 records behind") && contains("alive"));
+    CHECK_THAT(text.output,
+               contains("partition 0 gate 'slow-reader': offset 0, 10 records behind") && contains("alive"));
     const auto json = nlohmann::json::parse(topic.broker.run({"topic", "describe", "t", "--json"}).output);
     const auto& gate = json["partitions"][0]["gates"][0];
     CHECK(gate["name"] == "slow-reader");

@@ -28,7 +28,8 @@ constexpr std::chrono::seconds kWatchdog{60};
 constexpr int kPumpMs = 50;
 
 void close_descriptor(int& descriptor) {
-    if (descriptor >= 0) ::close(descriptor);
+    if (descriptor >= 0)
+        ::close(descriptor);
     descriptor = -1;
 }
 
@@ -38,7 +39,8 @@ struct Pipe {
 
     Pipe() {
         std::array<int, 2> ends{};
-        if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+            throw std::runtime_error("pipe2 failed");
         read_end = ends[0];
         write_end = ends[1];
     }
@@ -49,20 +51,24 @@ std::vector<std::string> make_environment(const std::map<std::string, std::strin
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string text = *variable;
         const std::string name = text.substr(0, text.find('='));
-        if (name != "RINGMAIN_DIR" && !added.contains(name)) variables.push_back(text);
+        if (name != "RINGMAIN_DIR" && !added.contains(name))
+            variables.push_back(text);
     }
-    for (const auto& [name, value] : added) variables.push_back(name + "=" + value);
+    for (const auto& [name, value] : added)
+        variables.push_back(name + "=" + value);
     return variables;
 }
 
 std::vector<char*> as_pointers(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
-    for (std::string& text : texts) pointers.push_back(text.data());
+    for (std::string& text : texts)
+        pointers.push_back(text.data());
     pointers.push_back(nullptr);
     return pointers;
 }
 
-pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environment, int input, int output, int errors) {
+pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environment, int input, int output,
+            int errors) {
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
@@ -73,7 +79,8 @@ pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environ
     const int error = ::posix_spawn(&pid, RINGMAIN_CLI_PATH, &actions, nullptr, as_pointers(arguments).data(),
                                     as_pointers(environment).data());
     ::posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) throw std::runtime_error("cannot run " RINGMAIN_CLI_PATH);
+    if (error != 0)
+        throw std::runtime_error("cannot run " RINGMAIN_CLI_PATH);
     return pid;
 }
 
@@ -81,13 +88,15 @@ pid_t spawn(std::vector<std::string> arguments, std::vector<std::string> environ
 bool read_available(int descriptor, std::string& text) {
     std::array<char, 1 << 16> chunk;
     const ssize_t bytes = ::read(descriptor, chunk.data(), chunk.size());
-    if (bytes > 0) text.append(chunk.data(), static_cast<std::size_t>(bytes));
+    if (bytes > 0)
+        text.append(chunk.data(), static_cast<std::size_t>(bytes));
     return bytes > 0 || (bytes < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 }  // namespace
 
-CliProcess::CliProcess(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment) {
+CliProcess::CliProcess(const std::vector<std::string>& arguments,
+                       const std::map<std::string, std::string>& environment) {
     Pipe input;
     Pipe output;
     Pipe errors;
@@ -114,43 +123,42 @@ void CliProcess::pump(int timeout_ms, std::string_view* input) {
     std::array<pollfd, 3> streams{pollfd{output_, POLLIN, 0}, pollfd{errors_, POLLIN, 0},
                                   pollfd{writes ? input_ : -1, POLLOUT, 0}};
     ::poll(streams.data(), streams.size(), timeout_ms);
-    if (streams[0].revents != 0 && !read_available(output_, result_.output)) close_descriptor(output_);
-    if (streams[1].revents != 0 && !read_available(errors_, result_.errors)) close_descriptor(errors_);
-    if (streams[2].revents == 0) return;
+    if (streams[0].revents != 0 && !read_available(output_, result_.output))
+        close_descriptor(output_);
+    if (streams[1].revents != 0 && !read_available(errors_, result_.errors))
+        close_descriptor(errors_);
+    if (streams[2].revents == 0)
+        return;
     const ssize_t bytes = ::write(input_, input->data(), input->size());
-    if (bytes > 0) input->remove_prefix(static_cast<std::size_t>(bytes));
-    if (bytes < 0 && errno == EPIPE) *input = {};
+    if (bytes > 0)
+        input->remove_prefix(static_cast<std::size_t>(bytes));
+    if (bytes < 0 && errno == EPIPE)
+        *input = {};
 }
 
 void CliProcess::write_input(std::string_view input) {
     const auto deadline = Clock::now() + kWatchdog;
-    while (!input.empty() && has_open_streams() && Clock::now() < deadline) pump(kPumpMs, &input);
+    while (!input.empty() && has_open_streams() && Clock::now() < deadline)
+        pump(kPumpMs, &input);
 }
 
-void CliProcess::close_input() {
-    close_descriptor(input_);
-}
+void CliProcess::close_input() { close_descriptor(input_); }
 
-void CliProcess::close_output() {
-    close_descriptor(output_);
-}
+void CliProcess::close_output() { close_descriptor(output_); }
 
 bool CliProcess::wait_for(const std::string& stream, std::string_view part) {
     const auto deadline = Clock::now() + kWatchdog;
     while (stream.find(part) == std::string::npos) {
-        if (!has_open_streams() || Clock::now() > deadline) return false;
+        if (!has_open_streams() || Clock::now() > deadline)
+            return false;
         pump(kPumpMs);
     }
     return true;
 }
 
-bool CliProcess::wait_for_output(std::string_view part) {
-    return wait_for(result_.output, part);
-}
+bool CliProcess::wait_for_output(std::string_view part) { return wait_for(result_.output, part); }
 
-bool CliProcess::wait_for_errors(std::string_view part) {
-    return wait_for(result_.errors, part);
-}
+bool CliProcess::wait_for_errors(std::string_view part) { return wait_for(result_.errors, part); }
 
 bool CliProcess::has_shown(std::string_view part) {
     pump(0);
@@ -158,30 +166,36 @@ bool CliProcess::has_shown(std::string_view part) {
 }
 
 void CliProcess::send_signal(int number) const {
-    if (pid_ > 0) ::kill(pid_, number);
+    if (pid_ > 0)
+        ::kill(pid_, number);
 }
 
 CliResult CliProcess::finish() {
     close_input();
     const auto deadline = Clock::now() + kWatchdog;
-    while (has_open_streams() && Clock::now() < deadline) pump(kPumpMs);
+    while (has_open_streams() && Clock::now() < deadline)
+        pump(kPumpMs);
     reap(has_open_streams());
     return result_;
 }
 
 void CliProcess::reap(bool kill_first) {
-    if (pid_ <= 0) return;
-    if (kill_first) ::kill(pid_, SIGKILL);
+    if (pid_ <= 0)
+        return;
+    if (kill_first)
+        ::kill(pid_, SIGKILL);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
-    if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
+    if (WIFEXITED(status))
+        result_.exit_code = WEXITSTATUS(status);
     pid_ = -1;
 }
 
 CliBroker::CliBroker() {
     std::string name = "/dev/shm/ringmain-test-cli-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a directory in /dev/shm");
+    if (::mkdtemp(name.data()) == nullptr)
+        throw std::runtime_error("cannot make a directory in /dev/shm");
     directory_ = name;
 }
 
@@ -202,19 +216,23 @@ CliResult CliBroker::run(const std::vector<std::string>& arguments, std::string_
 void CliBroker::create_topic(const std::string& name, const std::vector<std::string>& extra) const {
     std::vector<std::string> arguments = {"topic", "create", name};
     arguments.insert(arguments.end(), extra.begin(), extra.end());
-    const std::map<std::string, std::string> defaults = {{"--records", "1K"}, {"--payload", "1M"}, {"--producers", "4"}};
+    const std::map<std::string, std::string> defaults = {
+        {"--records", "1K"}, {"--payload", "1M"}, {"--producers", "4"}};
     for (const auto& [option, value] : defaults) {
-        if (std::find(extra.begin(), extra.end(), option) == extra.end()) arguments.insert(arguments.end(), {option, value});
+        if (std::find(extra.begin(), extra.end(), option) == extra.end())
+            arguments.insert(arguments.end(), {option, value});
     }
     const CliResult result = run(arguments);
-    if (result.exit_code != 0) throw std::runtime_error("topic create failed: " + result.errors);
+    if (result.exit_code != 0)
+        throw std::runtime_error("topic create failed: " + result.errors);
 }
 
 std::string CliBroker::consume(const std::string& topic, const std::vector<std::string>& extra) const {
     std::vector<std::string> arguments = {"consume", topic, "-e"};
     arguments.insert(arguments.end(), extra.begin(), extra.end());
     const CliResult result = run(arguments);
-    if (result.exit_code != 0) throw std::runtime_error("consume failed: " + result.errors);
+    if (result.exit_code != 0)
+        throw std::runtime_error("consume failed: " + result.errors);
     return result.output;
 }
 

@@ -69,7 +69,8 @@ public:
     [[nodiscard]] std::vector<std::string> in_directory(std::vector<std::string> arguments) const;
     /// Runs a command to its end.
     [[nodiscard]] CliResult run(const std::vector<std::string>& arguments, std::string_view input = {}) const;
-    /// Creates a small topic; `extra` are further options. Throws std::runtime_error with the command's words if it fails.
+    /// Creates a small topic; `extra` are further options. Throws std::runtime_error with the command's words if it
+    /// fails.
     void create_topic(const std::string& name, const std::vector<std::string>& extra = {}) const;
     /// `consume TOPIC -e` and `extra`: what it prints.
     [[nodiscard]] std::string consume(const std::string& topic, const std::vector<std::string>& extra = {}) const;
@@ -79,7 +80,8 @@ private:
 };
 
 /// Runs a command without a directory.
-[[nodiscard]] CliResult run_cli(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& environment = {},
+[[nodiscard]] CliResult run_cli(const std::vector<std::string>& arguments,
+                                const std::map<std::string, std::string>& environment = {},
                                 std::string_view input = {});
 
 }  // namespace ringmain::test

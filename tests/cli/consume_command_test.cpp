@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 
 std::string numbers(int from, int to) {
     std::string lines;
-    for (int i = from; i < to; ++i) lines += std::to_string(i) + "\n";
+    for (int i = from; i < to; ++i)
+        lines += std::to_string(i) + "\n";
     return lines;
 }
 
@@ -71,7 +72,8 @@ TEST_CASE("Consume reads all partitions, or one") {
         REQUIRE(broker.run({"produce", "t", "-p", partition}, numbers(0, 5)).exit_code == 0);
     }
     const std::string all = broker.consume("t", {"-f", "%p"});
-    for (const char partition : {'0', '1', '2'}) CHECK(std::count(all.begin(), all.end(), partition) == 5);
+    for (const char partition : {'0', '1', '2'})
+        CHECK(std::count(all.begin(), all.end(), partition) == 5);
     CHECK(broker.consume("t", {"-p", "1", "-f", "%p:%o "}) == "1:0 1:1 1:2 1:3 1:4 ");
     const std::string last = broker.consume("t", {"-o", "-2", "-f", "%o"});
     CHECK(std::count(last.begin(), last.end(), '3') == 3);
@@ -113,8 +115,10 @@ TEST_CASE("Consume reports what was overwritten before it could be read as a gap
     CHECK(result.exit_code == 0);
     CHECK(result.output == numbers(start, 1000));
     const std::string lost = std::to_string(start - 10);
-    CHECK_THAT(result.errors, contains("ringmain: gap: t[0] 10.." + std::to_string(start) + " " + lost + " records overwritten\n"));
-    CHECK_THAT(result.errors, contains(std::to_string(1000 - start) + " records consumed from t, 1 gap with " + lost + " records lost\n"));
+    CHECK_THAT(result.errors,
+               contains("ringmain: gap: t[0] 10.." + std::to_string(start) + " " + lost + " records overwritten\n"));
+    CHECK_THAT(result.errors, contains(std::to_string(1000 - start) + " records consumed from t, 1 gap with " + lost +
+                                       " records lost\n"));
 }
 
 TEST_CASE("J05 a position by time is the first record not before it, else the end") {
@@ -203,7 +207,8 @@ TEST_CASE("Consume stops with -e at the end that it saw at the start, and withou
     REQUIRE(broker.run({"produce", "t"}, "a\nb\n").exit_code == 0);
     REQUIRE(counted.wait_for_errors("2 records consumed"));
     CHECK(counted.finish().output == "a\nb\n");
-    // `latest` is resolved when the consumer starts, which may have been after these records: so publish until it reads.
+    // `latest` is resolved when the consumer starts, which may have been after these records: so publish until it
+    // reads.
     for (int i = 0; i < 100 && !waiting.has_shown("c\n"); ++i) {
         REQUIRE(broker.run({"produce", "t"}, "c\n").exit_code == 0);
     }

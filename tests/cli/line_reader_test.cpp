@@ -31,7 +31,8 @@ public:
             std::string_view rest = text;
             while (!rest.empty()) {
                 const ssize_t bytes = ::write(end, rest.data(), rest.size());
-                if (bytes <= 0) break;
+                if (bytes <= 0)
+                    break;
                 rest.remove_prefix(static_cast<std::size_t>(bytes));
             }
             ::close(end);
@@ -76,13 +77,15 @@ TEST_CASE("An input is its lines, the last one with or without a newline") {
     CHECK(lines_of("a\nb") == std::vector<std::string>{"a", "b"});
     CHECK(lines_of("\n\na\n\n") == std::vector<std::string>{"", "", "a", ""});
     CHECK(lines_of("a\r\n") == std::vector<std::string>{"a\r"});
-    CHECK(lines_of(std::string("\0\n\xFF\0"sv)) == std::vector<std::string>{std::string("\0"sv), std::string("\xFF\0"sv)});
+    CHECK(lines_of(std::string("\0\n\xFF\0"sv)) ==
+          std::vector<std::string>{std::string("\0"sv), std::string("\xFF\0"sv)});
 }
 
 TEST_CASE("Lines of every length around the buffer's size come out whole") {
     std::string input;
     std::vector<std::string> expected;
-    for (const std::size_t length : {0, 1, 262'142, 262'143, 262'144, 262'145, 524'287, 524'288, 1'000'000, 3, 0, 300'000}) {
+    for (const std::size_t length :
+         {0, 1, 262'142, 262'143, 262'144, 262'145, 524'287, 524'288, 1'000'000, 3, 0, 300'000}) {
         expected.emplace_back(length, static_cast<char>('a' + expected.size()));
         input += expected.back() + "\n";
     }
@@ -112,7 +115,8 @@ TEST_CASE("A last line that is too long and has no newline gives its length") {
     LineReader reader(pipe.descriptor(), "input", 1000);
     std::uint64_t bytes = 0;
     while (reader.fill()) {
-        while (const auto line = reader.next()) bytes = line->bytes;
+        while (const auto line = reader.next())
+            bytes = line->bytes;
     }
     CHECK(bytes == 1'500'000);
 }

@@ -36,7 +36,8 @@ TEST_CASE("A size takes the suffixes K, M and G as multiples of 1024") {
 }
 
 TEST_CASE("D08 a size that wraps, or is no size, is refused") {
-    for (const char* text : {"-1", "1e99", "10GB ", "10GB", "G", "", "1KK", "1T", "18014398509481984K", "17179869184G", "18446744073709551616"}) {
+    for (const char* text : {"-1", "1e99", "10GB ", "10GB", "G", "", "1KK", "1T", "18014398509481984K", "17179869184G",
+                             "18446744073709551616"}) {
         INFO("text: '" << text << "'");
         CHECK_THROWS_AS(parse_size("--payload", text, {}), UsageError);
     }

@@ -30,7 +30,8 @@ std::string shown(const CliBroker& broker, const std::string& topic) {
 std::string random_bytes(std::size_t count) {
     std::mt19937_64 generator(20260102);
     std::string bytes(count, '\0');
-    for (char& byte : bytes) byte = static_cast<char>(generator());
+    for (char& byte : bytes)
+        byte = static_cast<char>(generator());
     return bytes;
 }
 
@@ -62,14 +63,21 @@ TEST_CASE("Produce takes key, delimiter, headers and null values from its option
     CHECK(broker.run({"produce", "t", "-K", "::", "-Z"}, "k::v\nk::\n::\nplain\na:b\n\n").exit_code == 0);
     CHECK(broker.run({"produce", "t", "-k", "-dash"}, "\n").exit_code == 0);
     CHECK(shown(broker, "t") ==
-          R"("fixed""v"[{"name":"a","value":"1"},{"name":"a","value":""},{"name":"b","value":null}])" "\n"
-          R"("k""v"[])" "\n"
-          R"("k"null[])" "\n"
-          R"(""null[])" "\n"
-          R"(null"plain"[])" "\n"
-          R"(null"a:b"[])" "\n"
+          R"("fixed""v"[{"name":"a","value":"1"},{"name":"a","value":""},{"name":"b","value":null}])"
+          "\n"
+          R"("k""v"[])"
+          "\n"
+          R"("k"null[])"
+          "\n"
+          R"(""null[])"
+          "\n"
+          R"(null"plain"[])"
+          "\n"
+          R"(null"a:b"[])"
+          "\n"
           "nullnull[]\n"
-          R"("-dash"""[])" "\n");
+          R"("-dash"""[])"
+          "\n");
 }
 
 TEST_CASE("H05 an empty key goes to its hash's partition and a null key is spread") {
@@ -92,7 +100,8 @@ TEST_CASE("H05 an empty key goes to its hash's partition and a null key is sprea
     }
     CHECK(producer.finish().exit_code == 0);
     const Json topic = Json::parse(broker.run({"topic", "describe", "null", "--json"}).output);
-    for (const Json& partition : topic["partitions"]) CHECK(partition["records"] == 1);
+    for (const Json& partition : topic["partitions"])
+        CHECK(partition["records"] == 1);
 }
 
 TEST_CASE("Produce publishes a typed line at once, and an unfinished one not before it is finished") {
@@ -111,7 +120,8 @@ TEST_CASE("Produce keeps the order of many lines in a partition") {
     const CliBroker broker;
     broker.create_topic("t", {"--records", "64K"});
     std::string lines;
-    for (int i = 0; i < 50'000; ++i) lines += std::to_string(i) + "\n";
+    for (int i = 0; i < 50'000; ++i)
+        lines += std::to_string(i) + "\n";
     CHECK(broker.run({"produce", "t"}, lines).errors == "ringmain: 50000 records published to t\n");
     CHECK(broker.consume("t") == lines);
 }
@@ -135,12 +145,14 @@ TEST_CASE("I05 a record of the largest size passes, one byte more is refused wit
 
     const CliResult far_over = broker.run({"produce", "t"}, std::string(3 * limit, 'x') + "\n");
     CHECK(far_over.exit_code == 1);
-    CHECK_THAT(far_over.errors, contains("line 1 of standard input: " + std::to_string(3 * limit) + " bytes are over") &&
-                                    contains(std::to_string(limit) + " bytes"));
+    CHECK_THAT(far_over.errors,
+               contains("line 1 of standard input: " + std::to_string(3 * limit) + " bytes are over") &&
+                   contains(std::to_string(limit) + " bytes"));
 
     const CliResult with_key = broker.run({"produce", "t", "-K", ","}, "key," + largest.substr(2) + "\n");
     CHECK(with_key.exit_code == 1);
-    CHECK_THAT(with_key.errors, contains("line 1") && contains("key 3") && contains("value " + std::to_string(limit - 2)));
+    CHECK_THAT(with_key.errors,
+               contains("line 1") && contains("key 3") && contains("value " + std::to_string(limit - 2)));
     CHECK(broker.run({"produce", "t", "-K", ","}, "key," + largest.substr(3) + "\n").exit_code == 0);
 
     const CliResult with_header = broker.run({"produce", "t", "-H", "h=1"}, "small\n" + largest + "\nsmall\n");
@@ -193,7 +205,8 @@ TEST_CASE("Produce takes each file as one record, an empty one too, and names on
     const CliResult result = broker.run({"produce", "t", "-k", "k", path, "/dev/null", "/nonexistent/file"});
     std::filesystem::remove(path);
     CHECK(result.exit_code == 1);
-    CHECK_THAT(result.errors, contains("2 records published") && contains("/nonexistent/file: cannot open: No such file or directory"));
+    CHECK_THAT(result.errors, contains("2 records published") &&
+                                  contains("/nonexistent/file: cannot open: No such file or directory"));
     CHECK(broker.consume("t", {"-f", "%k:%S:%s;"}) == "k:10:two\nlines\n;k:0:;");
 }
 

@@ -15,9 +15,7 @@ using namespace std::string_view_literals;
 using test::contains;
 
 /// "null", or the text in brackets.
-std::string shown(const OptionalBytes& bytes) {
-    return bytes ? "[" + std::string(as_text(*bytes)) + "]" : "null";
-}
+std::string shown(const OptionalBytes& bytes) { return bytes ? "[" + std::string(as_text(*bytes)) + "]" : "null"; }
 
 std::string split(const RecordTemplate& record, std::string_view line) {
     const ProducerRecord made = record.from_line(line);
@@ -88,7 +86,8 @@ TEST_CASE("A header without a name, and a key over the largest, are refused") {
     CHECK_THROWS_WITH(record.add_header("=v"), contains("-H") && contains("'=v'"));
     CHECK_THROWS_AS(record.add_header(""), UsageError);
     CHECK_THROWS_WITH(record.add_header(std::string(65'536, 'n') + "=v"), contains("65536") && contains("65535"));
-    CHECK_THROWS_WITH(record.set_key(std::string(65'536, 'k')), contains("-k") && contains("65536") && contains("65535"));
+    CHECK_THROWS_WITH(record.set_key(std::string(65'536, 'k')),
+                      contains("-k") && contains("65536") && contains("65535"));
 }
 
 }  // namespace ringmain::cli

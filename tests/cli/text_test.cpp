@@ -14,8 +14,9 @@ using namespace std::string_view_literals;
 using test::contains;
 
 TEST_CASE("Well-formed UTF-8 is text, at both ends of each length") {
-    for (const std::string_view text : {""sv, "plain"sv, "\0"sv, "\x7F"sv, "\xC2\x80"sv, "\xDF\xBF"sv, "\xE0\xA0\x80"sv, "\xED\x9F\xBF"sv,
-                                        "\xEE\x80\x80"sv, "\xEF\xBF\xBF"sv, "\xF0\x90\x80\x80"sv, "\xF4\x8F\xBF\xBF"sv, "a\xC3\xA9z"sv}) {
+    for (const std::string_view text :
+         {""sv, "plain"sv, "\0"sv, "\x7F"sv, "\xC2\x80"sv, "\xDF\xBF"sv, "\xE0\xA0\x80"sv, "\xED\x9F\xBF"sv,
+          "\xEE\x80\x80"sv, "\xEF\xBF\xBF"sv, "\xF0\x90\x80\x80"sv, "\xF4\x8F\xBF\xBF"sv, "a\xC3\xA9z"sv}) {
         INFO("text: " << to_base64(text));
         CHECK(is_utf8(text));
     }
@@ -28,8 +29,9 @@ TEST_CASE("Bytes that are not UTF-8 are not text") {
     const std::string_view overlong_four = "\xF0\x8F\xBF\xBF"sv;
     const std::string_view surrogate = "\xED\xA0\x80"sv;
     const std::string_view too_high = "\xF4\x90\x80\x80"sv;
-    for (const std::string_view bytes : {stray, overlong_nul, overlong_slash, overlong_four, surrogate, too_high, "\xC1\xBF"sv, "\xFF"sv,
-                                         "\xFE"sv, "\xF5\x80\x80\x80"sv, "\xC3"sv, "\xE2\x82"sv, "\xF0\x9F\x98"sv, "\xC3("sv, "ok\xE2\x28\xA1"sv}) {
+    for (const std::string_view bytes :
+         {stray, overlong_nul, overlong_slash, overlong_four, surrogate, too_high, "\xC1\xBF"sv, "\xFF"sv, "\xFE"sv,
+          "\xF5\x80\x80\x80"sv, "\xC3"sv, "\xE2\x82"sv, "\xF0\x9F\x98"sv, "\xC3("sv, "ok\xE2\x28\xA1"sv}) {
         INFO("bytes: " << to_base64(bytes));
         CHECK_FALSE(is_utf8(bytes));
     }

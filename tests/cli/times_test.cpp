@@ -21,7 +21,8 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 class TimeZone {
 public:
     explicit TimeZone(const char* name) {
-        if (const char* before = std::getenv("TZ")) before_ = before;
+        if (const char* before = std::getenv("TZ"))
+            before_ = before;
         set(name);
     }
     TimeZone(const TimeZone&) = delete;
@@ -89,16 +90,34 @@ TEST_CASE("A local time that the clock skips in spring is refused") {
 }
 
 TEST_CASE("A text that is no time is refused with option and text") {
-    for (const char* text : {"", "now", "1e3", "12:00", "2026-13-01", "2026-02-29", "2026-00-10", "2026-1-2", "2026-01-02T", "2026-01-02T24:00",
-                             "2026-01-02T03:60", "2026-01-02T03:04:60Z", "2026-01-02T03:04:05+", "2026-01-02T03:04:05+1",
-                             "2026-01-02T03:04:05+01:", "2026-01-02T03:04:05Zulu", "2026-01-02X03:04:05Z", "-", "--1", "1767323045123ms"}) {
+    for (const char* text : {"",
+                             "now",
+                             "1e3",
+                             "12:00",
+                             "2026-13-01",
+                             "2026-02-29",
+                             "2026-00-10",
+                             "2026-1-2",
+                             "2026-01-02T",
+                             "2026-01-02T24:00",
+                             "2026-01-02T03:60",
+                             "2026-01-02T03:04:60Z",
+                             "2026-01-02T03:04:05+",
+                             "2026-01-02T03:04:05+1",
+                             "2026-01-02T03:04:05+01:",
+                             "2026-01-02T03:04:05Zulu",
+                             "2026-01-02X03:04:05Z",
+                             "-",
+                             "--1",
+                             "1767323045123ms"}) {
         INFO("text: '" << text << "'");
         CHECK_THROWS_WITH(parse_time_ns("-o", text), contains("-o") && contains("is no time"));
     }
 }
 
 TEST_CASE("A time that 64-bit nanoseconds cannot hold is refused") {
-    for (const char* text : {"9223372036855", "-9223372036855", "99999999999999999999999", "2262-04-12T00:00:00Z", "1677-09-21T00:12:43Z", "9999-12-31"}) {
+    for (const char* text : {"9223372036855", "-9223372036855", "99999999999999999999999", "2262-04-12T00:00:00Z",
+                             "1677-09-21T00:12:43Z", "9999-12-31"}) {
         INFO("text: '" << text << "'");
         CHECK_THROWS_WITH(parse_time_ns("-o", text), contains("outside what 64-bit nanoseconds hold"));
     }

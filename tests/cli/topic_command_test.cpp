@@ -23,12 +23,13 @@ Json describe(const CliBroker& broker, const std::string& topic) {
 
 TEST_CASE("A created topic is listed and described until it is deleted") {
     const CliBroker broker;
-    const CliResult created = broker.run({"topic", "create", "trades", "--partitions", "3", "--records", "1K", "--cell", "128", "--payload", "256K",
-                                          "--producers", "8", "--when-full", "block"});
+    const CliResult created = broker.run({"topic", "create", "trades", "--partitions", "3", "--records", "1K", "--cell",
+                                          "128", "--payload", "256K", "--producers", "8", "--when-full", "block"});
     CHECK(created.errors == "");
     REQUIRE(created.exit_code == 0);
-    CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") && contains("262144 bytes (256 KiB)") &&
-                                   contains("largest record") && contains("up to 104 bytes") && contains("block"));
+    CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") &&
+                                   contains("262144 bytes (256 KiB)") && contains("largest record") &&
+                                   contains("up to 104 bytes") && contains("block"));
     broker.create_topic("logs");
     CHECK(broker.run({"topic", "list"}).output == "logs\ntrades\n");
 
@@ -53,7 +54,8 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
 
 TEST_CASE("A topic's list and creation are JSON on request") {
     const CliBroker broker;
-    const CliResult created = broker.run({"topic", "create", "a.b", "--json", "--records", "64", "--payload", "0", "--producers", "2"});
+    const CliResult created =
+        broker.run({"topic", "create", "a.b", "--json", "--records", "64", "--payload", "0", "--producers", "2"});
     REQUIRE(created.exit_code == 0);
     CHECK(Json::parse(created.output)["name"] == "a.b");
     const Json topics = Json::parse(broker.run({"topic", "list", "--json"}).output);
@@ -88,7 +90,8 @@ TEST_CASE("Describe counts records per partition and shows attached producers") 
 
     const CliResult text = broker.run({"topic", "describe", "trades"});
     CHECK(text.exit_code == 0);
-    CHECK_THAT(text.output, contains("partition 0 producer: ") && contains("alive") && contains("when full         overwrite"));
+    CHECK_THAT(text.output,
+               contains("partition 0 producer: ") && contains("alive") && contains("when full         overwrite"));
 }
 
 TEST_CASE("A topic that exists cannot be created again, and the second attempt changes nothing") {
@@ -103,10 +106,12 @@ TEST_CASE("A topic that exists cannot be created again, and the second attempt c
 
 TEST_CASE("O01 topic names of Kafka's rules are accepted") {
     const CliBroker broker;
-    for (const std::string& name : {std::string("valid"), std::string("TOPIC"), std::string("nAmEs"), std::string("ar6"), std::string("VaL1d"),
-                                    std::string("_0-9_."), std::string("..."), std::string(249, 'a')}) {
+    for (const std::string& name :
+         {std::string("valid"), std::string("TOPIC"), std::string("nAmEs"), std::string("ar6"), std::string("VaL1d"),
+          std::string("_0-9_."), std::string("..."), std::string(249, 'a')}) {
         INFO("name: " << name);
-        const CliResult result = broker.run({"topic", "create", name, "--records", "64", "--payload", "0", "--producers", "1"});
+        const CliResult result =
+            broker.run({"topic", "create", name, "--records", "64", "--payload", "0", "--producers", "1"});
         CHECK(result.errors == "");
         CHECK(result.exit_code == 0);
         CHECK(broker.run({"topic", "describe", name}).exit_code == 0);
@@ -115,12 +120,15 @@ TEST_CASE("O01 topic names of Kafka's rules are accepted") {
 
 TEST_CASE("O01 other topic names are usage errors that name the name") {
     const CliBroker broker;
-    for (const std::string& name : {std::string(""), std::string("foo bar"), std::string(".."), std::string("."), std::string("foo:bar"),
-                                    std::string("foo=bar"), std::string(250, 'a'), std::string("a/b"), std::string("a\\b"), std::string("a,b"),
-                                    std::string("a\"b"), std::string("a'b"), std::string("a;b"), std::string("a*b"), std::string("a?b"),
-                                    std::string("a\tb"), std::string("a\rb"), std::string("a\nb"), std::string("a%b"), std::string("\xC3\xA4")}) {
+    for (const std::string& name :
+         {std::string(""),        std::string("foo bar"), std::string(".."),     std::string("."),
+          std::string("foo:bar"), std::string("foo=bar"), std::string(250, 'a'), std::string("a/b"),
+          std::string("a\\b"),    std::string("a,b"),     std::string("a\"b"),   std::string("a'b"),
+          std::string("a;b"),     std::string("a*b"),     std::string("a?b"),    std::string("a\tb"),
+          std::string("a\rb"),    std::string("a\nb"),    std::string("a%b"),    std::string("\xC3\xA4")}) {
         INFO("name: '" << name << "'");
-        const CliResult result = broker.run({"topic", "create", name, "--records", "64", "--payload", "0", "--producers", "1"});
+        const CliResult result =
+            broker.run({"topic", "create", name, "--records", "64", "--payload", "0", "--producers", "1"});
         CHECK(result.exit_code == 2);
         CHECK_THAT(result.errors, Catch::Matchers::StartsWith("ringmain: "));
         CHECK_THAT(result.errors, contains("topic name") && contains("(" + std::to_string(name.size()) + " bytes)"));
@@ -134,18 +142,28 @@ TEST_CASE("D08 O05 an option outside its range is refused with option, value and
         std::string value;
         std::string told;
     };
-    const std::vector<Case> cases = {
-        {"--records", "18446744073709551615", "16 to 268435456"}, {"--records", "9223372036854775808", "16 to 268435456"},
-        {"--records", "18446744073709547520", "16 to 268435456"}, {"--records", "0", "16 to 268435456"},
-        {"--records", "1", "16 to 268435456"},                    {"--records", "-1", "'-1'"},
-        {"--records", "1e99", "'1e99'"},                          {"--records", "10GB ", "'10GB '"},
-        {"--records", "1000000", "524288 and 1048576"},           {"--payload", "18446744073709551615", "to 68719476736"},
-        {"--payload", "17179869184G", "to 68719476736"},          {"--payload", "100000", "65536 and 131072"},
-        {"--payload", "4096", "65536 to 68719476736"},            {"--partitions", "0", "1 to 1024"},
-        {"--partitions", "1025", "1 to 1024"},                    {"--partitions", "4294967297", "1 to 1024"},
-        {"--partitions", "-1", "'-1'"},                           {"--cell", "32", "64 to 256"},
-        {"--cell", "100", "none of 64, 128 and 256"},             {"--producers", "0", "1 to 1024"},
-        {"--producers", "3", "2 and 4"},                          {"--when-full", "reject", "neither overwrite nor block"}};
+    const std::vector<Case> cases = {{"--records", "18446744073709551615", "16 to 268435456"},
+                                     {"--records", "9223372036854775808", "16 to 268435456"},
+                                     {"--records", "18446744073709547520", "16 to 268435456"},
+                                     {"--records", "0", "16 to 268435456"},
+                                     {"--records", "1", "16 to 268435456"},
+                                     {"--records", "-1", "'-1'"},
+                                     {"--records", "1e99", "'1e99'"},
+                                     {"--records", "10GB ", "'10GB '"},
+                                     {"--records", "1000000", "524288 and 1048576"},
+                                     {"--payload", "18446744073709551615", "to 68719476736"},
+                                     {"--payload", "17179869184G", "to 68719476736"},
+                                     {"--payload", "100000", "65536 and 131072"},
+                                     {"--payload", "4096", "65536 to 68719476736"},
+                                     {"--partitions", "0", "1 to 1024"},
+                                     {"--partitions", "1025", "1 to 1024"},
+                                     {"--partitions", "4294967297", "1 to 1024"},
+                                     {"--partitions", "-1", "'-1'"},
+                                     {"--cell", "32", "64 to 256"},
+                                     {"--cell", "100", "none of 64, 128 and 256"},
+                                     {"--producers", "0", "1 to 1024"},
+                                     {"--producers", "3", "2 and 4"},
+                                     {"--when-full", "reject", "neither overwrite nor block"}};
     for (const Case& wrong : cases) {
         INFO(wrong.option << " " << wrong.value);
         const CliBroker broker;
@@ -165,7 +183,8 @@ TEST_CASE("O05 options that contradict each other are a usage error") {
 
 TEST_CASE("D08 a topic larger than the file system is refused with needed and free bytes") {
     const CliBroker broker;
-    const CliResult result = broker.run({"topic", "create", "huge", "--partitions", "1024", "--records", "256M", "--cell", "256", "--payload", "64G"});
+    const CliResult result = broker.run(
+        {"topic", "create", "huge", "--partitions", "1024", "--records", "256M", "--cell", "256", "--payload", "64G"});
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.errors, contains("ringmain: ") && contains("free"));
     CHECK(broker.run({"topic", "list"}).output == "");

@@ -22,13 +22,21 @@ void check_usage_error(const CliResult& result, const std::string& part) {
 TEST_CASE("The command without arguments prints help and fails as a usage error") {
     const CliResult result = run_cli({});
     CHECK(result.exit_code == 2);
-    CHECK_THAT(result.errors, contains("produce") && contains("consume") && contains("verify") && contains("Examples:"));
+    CHECK_THAT(result.errors,
+               contains("produce") && contains("consume") && contains("verify") && contains("Examples:"));
 }
 
 TEST_CASE("Help goes to standard output, with examples for each command") {
-    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-             {}, {"topic"}, {"topic", "create"}, {"topic", "list"}, {"topic", "describe"}, {"topic", "delete"},
-             {"produce"}, {"consume"}, {"verify"}, {"dump"}}) {
+    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{{},
+                                                                                         {"topic"},
+                                                                                         {"topic", "create"},
+                                                                                         {"topic", "list"},
+                                                                                         {"topic", "describe"},
+                                                                                         {"topic", "delete"},
+                                                                                         {"produce"},
+                                                                                         {"consume"},
+                                                                                         {"verify"},
+                                                                                         {"dump"}}) {
         std::vector<std::string> arguments = command;
         arguments.push_back("--help");
         const CliResult result = run_cli(arguments);
@@ -78,14 +86,20 @@ TEST_CASE("The broker directory is -d before or after the command, or RINGMAIN_D
     CHECK(run_cli({"topic", "list"}, {{"RINGMAIN_DIR", directory}}).output == "here\n");
     const CliBroker other;
     other.create_topic("there");
-    CHECK(run_cli({"-d", other.directory().string(), "topic", "list"}, {{"RINGMAIN_DIR", directory}}).output == "there\n");
+    CHECK(run_cli({"-d", other.directory().string(), "topic", "list"}, {{"RINGMAIN_DIR", directory}}).output ==
+          "there\n");
 }
 
 TEST_CASE("K07 no command but topic create makes a broker or a topic") {
     const CliBroker broker;
-    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-             {"consume", "orders", "-e"}, {"produce", "orders"}, {"topic", "list"}, {"topic", "describe", "orders"},
-             {"topic", "delete", "orders"}, {"verify"}, {"dump", "orders", "-o", "0"}}) {
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"consume", "orders", "-e"},
+                                               {"produce", "orders"},
+                                               {"topic", "list"},
+                                               {"topic", "describe", "orders"},
+                                               {"topic", "delete", "orders"},
+                                               {"verify"},
+                                               {"dump", "orders", "-o", "0"}}) {
         const CliResult result = broker.run(command, "buy\n");
         INFO(command.front() << ": " << result.errors);
         CHECK(result.exit_code == 1);
@@ -95,9 +109,13 @@ TEST_CASE("K07 no command but topic create makes a broker or a topic") {
     CHECK(std::filesystem::is_empty(broker.directory()));
 
     broker.create_topic("other");
-    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-             {"consume", "orders", "-e"}, {"produce", "orders"}, {"topic", "describe", "orders"}, {"topic", "delete", "orders"},
-             {"verify", "orders"}, {"dump", "orders", "-o", "0"}}) {
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"consume", "orders", "-e"},
+                                               {"produce", "orders"},
+                                               {"topic", "describe", "orders"},
+                                               {"topic", "delete", "orders"},
+                                               {"verify", "orders"},
+                                               {"dump", "orders", "-o", "0"}}) {
         const CliResult result = broker.run(command, "buy\n");
         INFO(command.front() << ": " << result.errors);
         CHECK(result.exit_code == 1);

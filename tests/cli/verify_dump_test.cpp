@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 /// The file of the topic's first partition.
 std::filesystem::path partition_file(const CliBroker& broker) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(broker.directory())) {
-        if (entry.path().filename() == "0.log") return entry.path();
+        if (entry.path().filename() == "0.log")
+            return entry.path();
     }
     throw std::runtime_error("no 0.log");
 }
@@ -45,7 +46,8 @@ TEST_CASE("Verify lists damage and exits with 1") {
     REQUIRE(broker.run({"produce", "t"}, "x\ny\nz\n").exit_code == 0);
     const Json cell = Json::parse(broker.run({"dump", "t", "-o", "1", "--json"}).output);
     std::fstream file(partition_file(broker), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(static_cast<std::streamoff>(cell["file_position"].get<std::uint64_t>()) + 16);  // the length of the record
+    file.seekp(static_cast<std::streamoff>(cell["file_position"].get<std::uint64_t>()) +
+               16);  // the length of the record
     file.write("\xFF\xFF\xFF\xFF", 4);
     file.close();
     REQUIRE(file);
@@ -53,7 +55,8 @@ TEST_CASE("Verify lists damage and exits with 1") {
     const CliResult text = broker.run({"verify"});
     CHECK(text.exit_code == 1);
     CHECK_THAT(text.output, contains("damage: ") && contains("0.log"));
-    CHECK_THAT(text.errors, contains("ringmain: ") && contains(broker.directory().string()) && contains("1 finding of damage"));
+    CHECK_THAT(text.errors,
+               contains("ringmain: ") && contains(broker.directory().string()) && contains("1 finding of damage"));
     const CliResult json = broker.run({"verify", "--json"});
     CHECK(json.exit_code == 1);
     REQUIRE(Json::parse(json.output)["damage"].size() == 1);
@@ -70,8 +73,9 @@ TEST_CASE("Dump shows the raw bytes of a cell and what they mean") {
     REQUIRE(broker.run({"produce", "t", "-k", "KEY"}, "VALUE\n").exit_code == 0);
     const CliResult text = broker.run({"dump", "t", "-p", "0", "-o", "0"});
     CHECK(text.exit_code == 0);
-    CHECK_THAT(text.output, contains("topic t partition 0 offset 0\n") && contains("committed") && contains("key length     3\n") &&
-                                contains("cell, 64 bytes\n00000000: ") && contains("KEY") && contains("VALUE"));
+    CHECK_THAT(text.output, contains("topic t partition 0 offset 0\n") && contains("committed") &&
+                                contains("key length     3\n") && contains("cell, 64 bytes\n00000000: ") &&
+                                contains("KEY") && contains("VALUE"));
     const Json cell = Json::parse(broker.run({"dump", "t", "-o", "0", "--json"}).output);
     CHECK(cell["offset"] == 0);
     CHECK(cell["key_length"] == 3);
