@@ -23,6 +23,16 @@ Descriptor open_file(const std::filesystem::path& path, int flags) {
     } while (fd < 0 && errno == EINTR);
     if (fd < 0)
         throw system_failure("open", path, errno);
+    // Not among the standard streams: a process that was started with one of them closed would print into this file.
+    constexpr int kFirstBeyondStreams = 3;
+    if (fd < kFirstBeyondStreams) {
+        const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstBeyondStreams);
+        const int failure = errno;
+        ::close(fd);
+        if (moved < 0)
+            throw system_failure("open", path, failure);
+        fd = moved;
+    }
     return Descriptor(fd);
 }
 
