@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kLaps = 3;
 constexpr std::uint64_t kFirstStride = 7;  // of two victims; primes, so that the pairs differ from row to row
 constexpr std::uint64_t kSecondStride = 11;
+constexpr std::uint64_t kKeeperPasses = 4;
 constexpr unsigned kHangSeconds = 60;
 
 // A point takes milliseconds: one that hangs ends the test, and its victims with it.
@@ -110,6 +111,12 @@ void Stepper::go_on(World& world, bool victim_alive) {
         ++world.ledger.faults().stuck;
     if (!world.go_on(kLaps * world.log.records) && !may_refuse)
         ++world.ledger.faults().stuck;
+    // now a keeper comes: what it gives back while the victim is only stopped must not be written late
+    for (std::uint64_t i = 0; i < kKeeperPasses; ++i) {
+        world.keep_house();
+        if (!world.go_on(world.log.records / kKeeperPasses + 1) && !may_refuse)
+            ++world.ledger.faults().stuck;
+    }
 }
 
 void Stepper::check_victim(World& world, std::uint32_t index) {
@@ -136,6 +143,7 @@ void Stepper::check_victim(World& world, std::uint32_t index) {
 void Stepper::finish(World& world, std::uint64_t point, bool two_victims) {
     Faults& faults = world.ledger.faults();
     world.read();
+    world.ledger.read_again(world.log);  // a victim that woke up late has written nothing into others' records
     world.dead.push_back(world.sleeper.owner);
     world.keep_house();
     if (world.left_behind() != 0)
