@@ -1,25 +1,13 @@
 // How a consumer passes the time while there is nothing to read.
 #include "idle_wait.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include "platform/clock.hpp"
 #include "platform/sleep.hpp"
 
 namespace ringmain {
 
-namespace {
-
-std::int64_t deadline_after(std::int64_t now_ns, std::chrono::nanoseconds timeout) noexcept {
-    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-    return timeout.count() > kNever - now_ns ? kNever : now_ns + std::max<std::int64_t>(timeout.count(), 0);
-}
-
-}  // namespace
-
 IdleWait::IdleWait(WaitStrategy strategy, std::chrono::nanoseconds timeout) noexcept
-    : strategy_(strategy), now_ns_(platform::monotonic_ns()), deadline_ns_(deadline_after(now_ns_, timeout)) {}
+    : strategy_(strategy), now_ns_(platform::monotonic_ns()), deadline_ns_(platform::deadline_after(now_ns_, timeout)) {}
 
 IdleWait::Next IdleWait::next() noexcept {
     ++looks_;

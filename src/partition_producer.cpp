@@ -81,18 +81,12 @@ PartitionProducer::~PartitionProducer() {
     attachment.detach(slot_);
 }
 
-PartitionProducer::BatchPublished PartitionProducer::publish_batch(std::span<const partition_log::RecordParts> parts,
-                                                                   std::span<std::uint64_t> offsets) noexcept {
-    BatchPublished result;
-    if (shared_) {
-        const auto published = shared_->publish_batch(parts, offsets);
-        result = {published.status, published.count};
-    } else {
-        const auto published = exclusive_->publish_batch(parts, offsets);
-        result = {published.status, published.count};
-    }
+partition_log::BatchPublished PartitionProducer::publish_batch(std::span<const partition_log::RecordParts> parts,
+                                                               std::span<std::uint64_t> offsets) noexcept {
+    const partition_log::BatchPublished published =
+        shared_ ? shared_->publish_batch(parts, offsets) : exclusive_->publish_batch(parts, offsets);
     notify();
-    return result;
+    return published;
 }
 
 void PartitionProducer::answer_doorbell() noexcept {

@@ -42,12 +42,8 @@ public:
         if (shared_) return after(shared_->publish_placed(parts, location));
         return after(exclusive_->publish_placed(parts, location));
     }
-    struct BatchPublished {
-        Status status = Status::ok;
-        std::size_t count = 0;
-    };
-    [[nodiscard]] BatchPublished publish_batch(std::span<const partition_log::RecordParts> parts,
-                                               std::span<std::uint64_t> offsets) noexcept;
+    [[nodiscard]] partition_log::BatchPublished publish_batch(std::span<const partition_log::RecordParts> parts,
+                                                              std::span<std::uint64_t> offsets) noexcept;
 
     [[nodiscard]] partition_log::BodyWriter<Memory>& bodies() noexcept {
         return shared_ ? shared_->bodies() : exclusive_->bodies();

@@ -8,21 +8,14 @@
 #include "platform/clock.hpp"
 #include "record_encoding.hpp"
 #include "ringmain/partitioner.hpp"
+#include "topic_geometry.hpp"
 
 namespace ringmain {
-
-namespace {
-
-std::uint64_t largest_record(const layout::PartitionGeometry& geometry) noexcept {
-    return PartitionProducer::Log(nullptr, geometry, nullptr).record_bytes_max();
-}
-
-}  // namespace
 
 Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const ProducerOptions& options)
     : broker_(std::move(broker)), topic_(broker_->open_topic(topic)), options_(options) {
     const layout::PartitionGeometry geometry = geometry_for(topic_->options());
-    record_bytes_max_ = largest_record(geometry);
+    record_bytes_max_ = ringmain::record_bytes_max(geometry);
     batch_records_max_ = geometry.batch_records_max;
     producers_.resize(topic_->options().partitions);
     if (topic_->options().partitions == 1) attach(0);  // one partition: what is wrong is said now
@@ -100,13 +93,9 @@ PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) n
     const UseScope scope(use_);
     if (!scope.entered()) [[unlikely]] return {Status::misuse};
     if (broker_->fork_guard().forked()) [[unlikely]] return {Status::forked};
-    std::uint32_t partition = 0;
-    if (producers_.size() != 1 || record.partition) {
-        const bool spread = !record.key && !record.partition;
-        const auto chosen = choose_partition(record, spread ? next_round_robin() : 0);
-        if (!chosen) return {Status::invalid};
-        partition = *chosen;
-    }
+    const auto chosen = choose_partition(record);
+    if (!chosen) [[unlikely]] return {Status::invalid};
+    const std::uint32_t partition = *chosen;
     Status status = Status::ok;
     PartitionProducer* producer = attached(partition, status);
     if (producer == nullptr) [[unlikely]] return {status, partition};

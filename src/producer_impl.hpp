@@ -66,6 +66,12 @@ private:
     }
     [[nodiscard]] PartitionProducer* attach_now(std::uint32_t partition, Status& status) noexcept;
     [[nodiscard]] std::optional<std::uint32_t> choose_partition(const ProducerRecord& record, std::uint32_t null_key) const noexcept;
+    /// The same for a record by itself: each null key takes its turn.
+    [[nodiscard, gnu::always_inline]] std::optional<std::uint32_t> choose_partition(const ProducerRecord& record) noexcept {
+        if (producers_.size() == 1 && !record.partition) return 0;
+        const bool spread = !record.key && !record.partition;
+        return choose_partition(record, spread ? next_round_robin() : 0);
+    }
     std::uint32_t next_round_robin() noexcept;
     [[nodiscard, gnu::always_inline]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept {
         return record.timestamp_ns ? *record.timestamp_ns : clock_ns();

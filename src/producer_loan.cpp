@@ -17,8 +17,7 @@ Producer::Impl::Lent Producer::Impl::lend(std::size_t value_bytes, const Produce
     if (!scope.entered()) return refused(Status::misuse);
     if (const Status status = entry_status(); status != Status::ok) return refused(status);
     if (loan_.outstanding) return refused(Status::loan_outstanding);
-    const bool spread = !record.key && !record.partition && producers_.size() > 1;
-    const auto partition = choose_partition(record, spread ? next_round_robin() : 0);
+    const auto partition = choose_partition(record);
     if (!partition) return refused(Status::invalid);
     Status status = Status::ok;
     loan_.producer = attached(*partition, status);

@@ -12,7 +12,7 @@
 
 namespace ringmain::partition_log {
 
-/// Requires the lease (attach.hpp). One thread. Progress: wait-free on overwrite topics.
+/// Requires the lease (recovery/attachment.hpp). One thread. Progress: wait-free on overwrite topics.
 /// Dying anywhere leaves at most one committed record beyond log_end.
 template <class M>
 class ExclusivePublisher {
@@ -40,10 +40,6 @@ public:
     }
 
     /// As the shared publisher's; log_end moves once every batch_records_max records.
-    struct BatchPublished {
-        Status status = Status::ok;
-        std::size_t count = 0;
-    };
     [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
         BatchPublished result;
         for (; result.count < parts.size(); ++result.count) {
@@ -64,7 +60,7 @@ private:
     }
 
     [[gnu::always_inline]] void write(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
-        if (log_.records >= kPrefetchRecordsMin) M::prefetch_for_write(&log_.cell(offset + kPrefetchAhead));
+        tickets_.prefetch_ahead(offset);
         tickets_.pass_previous_lap_once(offset);
         tickets_.write_cell(offset, parts, location);
         M::point("exclusive.written");
@@ -86,9 +82,6 @@ private:
         write(end_++, parts, location);
         return Status::ok;
     }
-
-    static constexpr std::uint64_t kPrefetchAhead = 24;
-    static constexpr std::uint64_t kPrefetchRecordsMin = 256;
 
     LogMemory<M> log_;
     Tickets<M> tickets_;

@@ -78,12 +78,8 @@ struct LogMemory {
     /// The offset is in the first lap, so that its cell has never been used.
     [[nodiscard]] bool in_first_lap(std::uint64_t offset) const noexcept { return offset - first_offset < records; }
 
-    /// Largest body: one extent, or one cell when there are no extents. Lengths are 32-bit.
-    [[nodiscard]] std::uint64_t record_bytes_max() const noexcept {
-        constexpr std::uint64_t kLengthMax = std::uint64_t{1} << 31;
-        if (extent_count == 0) return inline_bytes;
-        return extent_bytes < kLengthMax ? extent_bytes : kLengthMax;
-    }
+    /// Largest body: one extent, or one cell when there are no extents.
+    [[nodiscard]] std::uint64_t record_bytes_max() const noexcept { return extent_count == 0 ? inline_bytes : extent_bytes; }
 
 private:
     static constexpr std::uint32_t kLanesShift = 3;

@@ -22,6 +22,12 @@ struct Published {
     std::uint64_t offset = 0;
 };
 
+/// How many records of a batch were published, and why not the next one.
+struct BatchPublished {
+    Status status = Status::ok;
+    std::size_t count = 0;
+};
+
 /// Memory for a body in the producer's extent: what a loan is made of.
 struct Reserved {
     Status status = Status::ok;
@@ -72,7 +78,7 @@ private:
     bool pinned_ = false;
 };
 
-/// A producer among others. Requires an attached slot (attach.hpp). One thread at a time.
+/// A producer among others. Requires an attached slot (recovery/attachment.hpp). One thread at a time.
 /// Progress: lock-free; nobody is waited for. Dying anywhere leaves at most one run of open tickets, which others close.
 template <class M>
 class SharedPublisher {
@@ -86,7 +92,7 @@ public:
         if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);
         if (!log_.block) [[likely]] {
             const std::uint64_t offset = tickets_.take();
-            prefetch(offset);
+            tickets_.prefetch_ahead(offset);
             if (write_and_commit(offset, parts, std::nullopt)) [[likely]] {
                 tickets_.idle();
                 return {Status::ok, offset};
@@ -104,7 +110,7 @@ public:
                 return {Status::would_block};
             }
             const std::uint64_t offset = tickets_.take();
-            prefetch(offset);
+            tickets_.prefetch_ahead(offset);
             if (write_and_commit(offset, parts, location)) {
                 tickets_.idle();
                 return {Status::ok, offset};
@@ -146,12 +152,8 @@ public:
         tickets_.idle();
     }
 
-    /// Publishes records in order under one reservation at a time; `offsets` gets each record's offset. Returns how many
-    /// were published, and why not the next one. Requires parts.size() <= offsets.size().
-    struct BatchPublished {
-        Status status = Status::ok;
-        std::size_t count = 0;
-    };
+    /// Publishes records in order under one reservation at a time; `offsets` gets each record's offset.
+    /// Requires parts.size() <= offsets.size().
     [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
         std::size_t done = 0;
         std::uint64_t tries = 0;
@@ -188,10 +190,6 @@ private:
         return published;
     }
 
-    [[gnu::always_inline]] void prefetch(std::uint64_t offset) const noexcept {
-        if (log_.records >= kPrefetchRecordsMin) M::prefetch_for_write(&log_.cell(offset + kPrefetchAhead));
-    }
-
     [[nodiscard, gnu::always_inline]] bool write_and_commit(std::uint64_t offset, const RecordParts& parts,
                                         std::optional<std::uint64_t> location) noexcept {
         const auto from = tickets_.claim(offset);
@@ -222,7 +220,7 @@ private:
         const std::uint64_t first = tickets_.take(parts.size());
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const std::uint64_t offset = first + i;
-            prefetch(offset);
+            tickets_.prefetch_ahead(offset);
             if (!write_and_commit(offset, parts[i], locations_[placed_from + i])) {
                 for (std::size_t rest = i + 1; rest < parts.size(); ++rest) tickets_.give_up(first + rest);
                 tickets_.idle();
@@ -233,9 +231,6 @@ private:
         tickets_.idle();
         return parts.size();
     }
-
-    static constexpr std::uint64_t kPrefetchAhead = 24;
-    static constexpr std::uint64_t kPrefetchRecordsMin = 256;
 
     LogMemory<M> log_;
     Tickets<M> tickets_;

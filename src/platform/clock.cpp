@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 
 namespace ringmain::platform {
 
@@ -35,6 +36,11 @@ std::uint64_t ticks_per_us() noexcept {
 
 std::int64_t realtime_ns() noexcept { return read_clock(CLOCK_REALTIME); }
 std::int64_t realtime_coarse_ns() noexcept { return read_clock(CLOCK_REALTIME_COARSE); }
+std::int64_t deadline_after(std::int64_t now_ns, std::chrono::nanoseconds timeout) noexcept {
+    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+    return timeout.count() > kNever - now_ns ? kNever : now_ns + std::max<std::int64_t>(timeout.count(), 0);
+}
+
 std::int64_t monotonic_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
 
 }  // namespace ringmain::platform

@@ -1,6 +1,7 @@
 // The clocks.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace ringmain::platform {
@@ -11,6 +12,9 @@ std::int64_t realtime_ns() noexcept;
 std::int64_t realtime_coarse_ns() noexcept;
 /// Nanoseconds, never going back, any origin.
 std::int64_t monotonic_ns() noexcept;
+
+/// `now_ns` + `timeout`, as far as 64 bits reach; a negative timeout is none.
+std::int64_t deadline_after(std::int64_t now_ns, std::chrono::nanoseconds timeout) noexcept;
 
 /// The processor's time counter: the cheapest clock, for "about how long" only.
 inline std::uint64_t ticks() noexcept {

@@ -13,12 +13,6 @@ namespace ringmain::platform {
 
 namespace {
 
-std::int64_t deadline_after(std::chrono::nanoseconds timeout) noexcept {
-    const std::int64_t now = monotonic_ns();
-    constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-    return timeout.count() > kNever - now ? kNever : now + std::max<std::int64_t>(timeout.count(), 0);
-}
-
 /// How often cpu_relax takes a microsecond here: 1 to 200 times, by processor.
 int relaxes_per_us() noexcept {
     constexpr int kProbes = 2'000;
@@ -33,7 +27,7 @@ int relaxes_per_us() noexcept {
 
 }  // namespace
 
-PatientSleep::PatientSleep(std::chrono::nanoseconds timeout) noexcept : deadline_ns_(deadline_after(timeout)) {}
+PatientSleep::PatientSleep(std::chrono::nanoseconds timeout) noexcept : deadline_ns_(deadline_after(monotonic_ns(), timeout)) {}
 
 bool PatientSleep::again() noexcept {
     const std::int64_t left = deadline_ns_ - monotonic_ns();

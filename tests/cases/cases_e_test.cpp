@@ -27,11 +27,13 @@
 #include "support/errors.hpp"
 #include "support/scratch_directory.hpp"
 #include "support/syscall_tracer.hpp"
+#include "support/test_broker.hpp"
 #include "topic_paths.hpp"
 
 using namespace ringmain;
 using test::Child;
 using test::ScratchDirectory;
+using test::TestBroker;
 using test::thrown_by;
 
 namespace {
@@ -46,11 +48,6 @@ TopicOptions small() {
     options.payload_bytes = 0;
     return options;
 }
-
-struct TestBroker {
-    ScratchDirectory scratch;
-    Broker broker{scratch.broker(), Broker::Mode::open_or_create};
-};
 
 bool publish(Producer& producer, std::string_view value) {
     ProducerRecord record;

@@ -19,12 +19,14 @@
 #include "support/child.hpp"
 #include "support/errors.hpp"
 #include "support/scratch_directory.hpp"
+#include "support/test_broker.hpp"
 #include "topic_paths.hpp"
 #include "topic_removal.hpp"
 
 using namespace ringmain;
 using test::Child;
 using test::ScratchDirectory;
+using test::TestBroker;
 using test::thrown_by;
 
 namespace {
@@ -38,11 +40,6 @@ TopicOptions small() {
     options.payload_bytes = 0;
     return options;
 }
-
-struct TestBroker {
-    ScratchDirectory scratch;
-    Broker broker{scratch.broker(), Broker::Mode::open_or_create};
-};
 
 bool has_nothing(const fs::path& directory) { return platform::names_in(directory).empty(); }
 
