@@ -116,20 +116,22 @@ Status Consumer::Impl::collect_from(PartitionCursor& cursor, std::size_t count) 
     return step == Step::corrupt ? Status::corrupt : Status::ok;
 }
 
-/// First each partition gets its share; what is left of the batch goes to whoever has more.
-bool Consumer::Impl::look_once() {
+void Consumer::Impl::collect(std::size_t share) {
     const std::size_t partitions = cursors_.size();
-    std::size_t share = partitions > 1 ? std::max<std::size_t>(1, batch_.wanted() / partitions) : batch_.wanted();
-    for (std::size_t turn = 0; turn < 2 * partitions && !batch_.full(); ++turn) {
-        if (turn == partitions) {
-            if (partitions == 1 || batch_.empty()) break;
-            share = batch_.wanted();
-        }
+    for (std::size_t turn = 0; turn < partitions && !batch_.full(); ++turn) {
         PartitionCursor& cursor = *cursors_[(next_ + turn) % partitions];
         const Status status = collect_from(cursor, std::min(share, batch_.wanted()));
         if (status != Status::ok) last_status_ = status;
     }
-    if (partitions != 0) next_ = (next_ + 1) % partitions;
+}
+
+bool Consumer::Impl::look_once() {
+    const std::size_t partitions = cursors_.size();
+    if (partitions == 0) return false;
+    collect(std::max<std::size_t>(1, batch_.wanted() / partitions));
+    // what is left of the batch goes to whoever has more
+    if (partitions > 1 && !batch_.empty()) collect(batch_.wanted());
+    next_ = (next_ + 1) % partitions;
     return !batch_.empty() || last_status_ != Status::ok;
 }
 

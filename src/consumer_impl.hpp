@@ -45,7 +45,9 @@ private:
     [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
     void check_not_forked() const;
 
-    /// Looks at all partitions. True if the batch is not empty or the status is not ok.
+    /// One pass over the partitions, each giving up to `share` records.
+    void collect(std::size_t share);
+    /// Looks at all partitions, fairly. True if the batch is not empty or the status is not ok.
     bool look_once();
     Status collect_from(PartitionCursor& cursor, std::size_t count);
     void wait_and_look(std::chrono::nanoseconds timeout);
