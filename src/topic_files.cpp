@@ -103,7 +103,7 @@ bool TopicFiles::replaced_meanwhile() const {
         const Mapping now(meta_path(directory_), Access::read_only, 1);
         return now.identity() != meta_.identity();
     } catch (const Error&) {
-        return !deleted();  // it went away, and the next attempt finds that out
+        return true;  // it went away, and the next attempt finds that out
     }
 }
 
