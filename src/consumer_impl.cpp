@@ -28,12 +28,12 @@ const ConsumerOptions& checked(const ConsumerOptions& options) {
 }  // namespace
 
 Consumer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, const ConsumerOptions& options)
-    : broker_(std::move(broker)), options_(checked(options)), batch_(options.buffer_bytes) {
+    : broker_(std::move(broker)), fork_guard_(broker_->fork_guard()), options_(checked(options)), batch_(options.buffer_bytes) {
     patience_ticks_ = static_cast<std::uint64_t>(options.patience.count()) * platform::ticks_per_us() / 1000;
 }
 
 Consumer::Impl::~Impl() {
-    if (broker_->fork_guard().forked()) {
+    if (fork_guard_.forked()) {
         (void)readiness_.release();  // its thread does not exist here
         return;
     }
@@ -41,7 +41,7 @@ Consumer::Impl::~Impl() {
 }
 
 void Consumer::Impl::check_not_forked() const {
-    if (broker_->fork_guard().forked()) {
+    if (fork_guard_.forked()) {
         throw error_about(ErrorCode::forked, "consumer", "was inherited through fork(); open one of your own");
     }
 }
@@ -145,7 +145,7 @@ void Consumer::Impl::rearm() {
 PollResult Consumer::Impl::poll(std::size_t records_max, std::chrono::nanoseconds timeout) {
     const UseScope scope(use_);
     if (!scope.entered()) return {Status::misuse, {}, {}};
-    if (broker_->fork_guard().forked()) return {Status::forked, {}, {}};
+    if (fork_guard_.forked()) return {Status::forked, {}, {}};
     last_status_ = Status::ok;
     batch_.begin(records_max);
     if (records_max != 0 && !look_once()) {
@@ -180,32 +180,35 @@ void Consumer::Impl::sleep(std::chrono::nanoseconds left) noexcept {
 
 VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), void* handler) {
     const UseScope scope(use_);
-    last_status_ = scope.entered() ? Status::ok : Status::misuse;
-    if (broker_->fork_guard().forked()) last_status_ = Status::forked;
-    if (last_status_ != Status::ok) return VisitStatus::stopped;
+    if (!scope.entered()) [[unlikely]] return stop_visit(Status::misuse);
+    if (fork_guard_.forked()) [[unlikely]] return stop_visit(Status::forked);
+    last_status_ = Status::ok;
     const std::size_t partitions = cursors_.size();
-    ConsumerRecord record;
     for (std::size_t turn = 0; turn < partitions; ++turn) {
         PartitionCursor& cursor = *cursors_[next_];
         if (++next_ == partitions) next_ = 0;
-        const Step step = cursor.deleted() ? Step::corrupt : cursor.find(record);
+        const Step step = cursor.deleted() ? Step::corrupt : cursor.find(visited_);
+        if (step == Step::record) [[likely]] {
+            call(handler, visited_);
+            return cursor.confirm() ? VisitStatus::valid : VisitStatus::lapped;
+        }
         if (step == Step::nothing) {
             cursor.found_nothing(platform::ticks(), patience_ticks_);
             continue;
-        }
-        if (step == Step::record) {
-            call(handler, record);
-            return cursor.confirm() ? VisitStatus::valid : VisitStatus::lapped;
         }
         if (step == Step::gap) {
             last_gap_ = cursor.gap();
             return VisitStatus::gap;
         }
-        last_status_ = cursor.deleted() ? Status::topic_deleted : Status::corrupt;
-        return VisitStatus::stopped;
+        return stop_visit(cursor.deleted() ? Status::topic_deleted : Status::corrupt);
     }
     if (readiness_) rearm();
     return VisitStatus::empty;
+}
+
+VisitStatus Consumer::Impl::stop_visit(Status why) noexcept {
+    last_status_ = why;
+    return VisitStatus::stopped;
 }
 
 void Consumer::Impl::hold_gates(std::string_view name) {

@@ -10,6 +10,7 @@
 #include "broker_impl.hpp"
 #include "idle_wait.hpp"
 #include "partition_cursor.hpp"
+#include "platform/fork_guard.hpp"
 #include "poll_batch.hpp"
 #include "readiness.hpp"
 #include "ringmain/consumer.hpp"
@@ -49,16 +50,19 @@ private:
     void collect(std::size_t share);
     /// Looks at all partitions, fairly. True if the batch is not empty or the status is not ok.
     bool look_once();
+    VisitStatus stop_visit(Status why) noexcept;
     Status collect_from(PartitionCursor& cursor, std::size_t count);
     void wait_and_look(std::chrono::nanoseconds timeout);
     void sleep(std::chrono::nanoseconds left) noexcept;
     void rearm();
 
     std::shared_ptr<Broker::Impl> broker_;
+    platform::ForkGuard fork_guard_;  // the broker's
     ConsumerOptions options_;
     std::vector<std::shared_ptr<PartitionCursor>> cursors_;
     std::size_t next_ = 0;  // the cursor whose turn it is
     PollBatch batch_;
+    ConsumerRecord visited_;
     Status last_status_ = Status::ok;
     Gap last_gap_;
     std::uint64_t patience_ticks_ = 0;

@@ -11,6 +11,7 @@ namespace ringmain {
 
 PartitionCursor::PartitionCursor(std::shared_ptr<const TopicFiles> topic, std::uint32_t partition)
     : topic_(std::move(topic)),
+      topic_name_(topic_->name()),
       partition_(partition),
       mapping_(topic_->map_partition(partition, platform::Access::read_only)),
       log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition)),
@@ -28,11 +29,6 @@ Step PartitionCursor::look_past(partition_log::Found found, partition_log::Recor
             case partition_log::Found::nothing: return reader_.log_start() > position_ ? lapped() : Step::nothing;
         }
     }
-}
-
-inline Step PartitionCursor::look(partition_log::RecordView& view) noexcept {
-    const partition_log::Found found = reader_.look(position_, view);
-    return found == partition_log::Found::record ? Step::record : look_past(found, view);
 }
 
 /// The log start has passed the position: resume exactly there.
@@ -57,27 +53,25 @@ Step PartitionCursor::report(std::uint64_t to, GapReason reason) noexcept {
 }
 
 inline void PartitionCursor::describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept {
-    record.topic = topic_->name();
+    record.topic = topic_name_;
     record.partition = partition_;
     record.offset = position_;
     record.timestamp_ns = view.timestamp_ns;
     record.key.reset();
     record.value.reset();
-    if (!view.null_key()) record.key = Bytes(view.key(), view.key_bytes);
-    if (!view.null_value()) record.value = Bytes(view.body, view.value_bytes);
+    if (!view.null_key()) record.key.emplace(view.key(), view.key_bytes);
+    if (!view.null_value()) record.value.emplace(view.body, view.value_bytes);
     record.headers = Headers({view.headers(), view.headers_bytes}, headers);
 }
 
-inline Step PartitionCursor::copy_next(PollBatch& batch) {
-    partition_log::RecordView view;
-    const Step step = look(view);
-    if (step != Step::record) return step;
+/// Copies a record that was found, if it is still there behind the copy. The view is a value: see below.
+inline Step PartitionCursor::copy(partition_log::RecordView view, PollBatch& batch) {
     std::byte* const to = batch.reserve(view.length);
-    if (to == nullptr) return Step::full;
+    if (to == nullptr) [[unlikely]] return Step::full;
     reader_.copy_body(view, to);
-    if (!reader_.valid(position_)) return lapped();
+    if (!reader_.valid(position_)) [[unlikely]] return lapped();
     std::int64_t headers = 0;
-    if ((view.flags & layout::kHasHeaders) != 0) {
+    if ((view.flags & layout::kHasHeaders) != 0) [[unlikely]] {
         headers = partition_log::split_body<Memory>(view) ? partition_log::count_headers(view.headers(), view.headers_bytes) : -1;
         if (headers < 0) return damaged();
     }
@@ -86,32 +80,55 @@ inline Step PartitionCursor::copy_next(PollBatch& batch) {
     return Step::record;
 }
 
+/// The view lives in registers as long as nobody takes its address; what needs it in memory is in copy_past.
+inline Step PartitionCursor::copy_next(PollBatch& batch) {
+    const auto& cell = reader_.cell(position_);
+    reader_.prefetch_ahead(cell);
+    partition_log::RecordView view;
+    const partition_log::Found found = reader_.look(cell, position_, view);
+    return found == partition_log::Found::record ? copy(view, batch) : copy_past(found, batch);
+}
+
+Step PartitionCursor::copy_past(partition_log::Found found, PollBatch& batch) {
+    partition_log::RecordView view;
+    const Step step = look_past(found, view);
+    return step == Step::record ? copy(view, batch) : step;
+}
+
 Step PartitionCursor::collect(PollBatch& batch, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        reader_.prefetch(position_ + kPrefetchAhead);
         const Step step = copy_next(batch);
-        if (step == Step::gap) batch.add_gap(gap_);
-        if (step != Step::record && step != Step::gap) return step;
+        if (step == Step::record) [[likely]] continue;
+        if (step != Step::gap) return step;
+        batch.add_gap(gap_);
     }
     return Step::record;
 }
 
-Step PartitionCursor::find(ConsumerRecord& record) noexcept {
-    partition_log::RecordView view;
-    const Step step = look(view);
-    if (step != Step::record) return step;
-    if (!reader_.valid(position_)) return lapped();  // gone, although the cell was not used again yet
+/// Shows a record that was found, if it is still there. What is seen of it later is to be believed only after confirm().
+inline Step PartitionCursor::show(partition_log::RecordView view, ConsumerRecord& record) noexcept {
+    if (!reader_.valid(position_)) [[unlikely]] return lapped();  // gone, although the cell was not used again yet
     std::int64_t headers = 0;
-    if (view.headers_bytes != 0) headers = partition_log::count_headers(view.headers(), view.headers_bytes);
-    if (headers < 0) return reader_.valid(position_) ? damaged() : lapped();
+    if (view.headers_bytes != 0) [[unlikely]] {
+        headers = partition_log::count_headers(view.headers(), view.headers_bytes);
+        if (headers < 0) return reader_.valid(position_) ? damaged() : lapped();
+    }
     describe(view, static_cast<std::uint32_t>(headers), record);
     return Step::record;
 }
 
-bool PartitionCursor::confirm() noexcept {
-    if (!reader_.valid(position_)) return false;
-    ++position_;
-    return true;
+Step PartitionCursor::find(ConsumerRecord& record) noexcept {
+    const auto& cell = reader_.cell(position_);
+    reader_.prefetch_ahead(cell);
+    partition_log::RecordView view;
+    const partition_log::Found found = reader_.look(cell, position_, view);
+    return found == partition_log::Found::record ? show(view, record) : find_past(found, record);
+}
+
+Step PartitionCursor::find_past(partition_log::Found found, ConsumerRecord& record) noexcept {
+    partition_log::RecordView view;
+    const Step step = look_past(found, view);
+    return step == Step::record ? show(view, record) : step;
 }
 
 bool PartitionCursor::ready(std::uint64_t position) const noexcept {

@@ -41,7 +41,11 @@ public:
     /// Finds the next record, stepping over closed tickets. The record is to be believed only after confirm().
     Step find(ConsumerRecord& record) noexcept;
     /// After a visit: moves on and answers record, or answers nothing if the record was overwritten meanwhile.
-    [[nodiscard]] bool confirm() noexcept;
+    [[nodiscard]] bool confirm() noexcept {
+        if (!reader_.valid(position_)) [[unlikely]] return false;
+        ++position_;
+        return true;
+    }
 
     [[nodiscard]] const Gap& gap() const noexcept { return gap_; }
     [[nodiscard]] bool deleted() const noexcept { return !doorbell_.quiet() && doorbell_.deleted(); }
@@ -74,19 +78,21 @@ public:
     [[nodiscard]] partition_log::Doorbell<Memory>& doorbell() noexcept { return doorbell_; }
 
 private:
-    Step look(partition_log::RecordView& view) noexcept;
     Step look_past(partition_log::Found found, partition_log::RecordView& view) noexcept;
     Step lapped() noexcept;
     Step damaged() noexcept;
     Step report(std::uint64_t to, GapReason reason) noexcept;
-    Step copy_next(PollBatch& batch);
-    void describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept;
+    [[gnu::always_inline]] Step copy_next(PollBatch& batch);
+    [[gnu::always_inline]] Step copy(partition_log::RecordView view, PollBatch& batch);
+    [[gnu::noinline]] Step copy_past(partition_log::Found found, PollBatch& batch);
+    [[gnu::always_inline]] Step show(partition_log::RecordView view, ConsumerRecord& record) noexcept;
+    [[gnu::noinline]] Step find_past(partition_log::Found found, ConsumerRecord& record) noexcept;
+    [[gnu::always_inline]] void describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept;
     void handle_stall() noexcept;
     void close_stalled() noexcept;
 
-    static constexpr std::uint64_t kPrefetchAhead = 8;
-
     std::shared_ptr<const TopicFiles> topic_;
+    std::string_view topic_name_;
     std::uint32_t partition_;
     platform::Mapping mapping_;
     partition_log::LogMemory<Memory> log_;

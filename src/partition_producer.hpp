@@ -33,12 +33,12 @@ public:
     PartitionProducer& operator=(const PartitionProducer&) = delete;
     ~PartitionProducer();
 
-    [[nodiscard]] partition_log::Published publish(const partition_log::RecordParts& parts) noexcept {
+    [[nodiscard, gnu::always_inline]] partition_log::Published publish(const partition_log::RecordParts& parts) noexcept {
         if (shared_) return after(shared_->publish(parts));
         return after(exclusive_->publish(parts));
     }
     [[nodiscard]] partition_log::Published publish_placed(const partition_log::RecordParts& parts,
-                                                          std::optional<std::uint64_t> location) noexcept {
+                                                          partition_log::Location location) noexcept {
         if (shared_) return after(shared_->publish_placed(parts, location));
         return after(exclusive_->publish_placed(parts, location));
     }
@@ -56,13 +56,13 @@ public:
     [[nodiscard]] std::optional<GateDescription> lowest_gate() const;
 
 private:
-    [[nodiscard]] partition_log::Published after(partition_log::Published published) noexcept {
+    [[nodiscard, gnu::always_inline]] partition_log::Published after(partition_log::Published published) noexcept {
         notify();
         return published;
     }
     /// What is owed to others after a commit: nearly always one load.
-    void notify() noexcept {
-        if (full_fence_) Memory::fence(std::memory_order_seq_cst);  // the kernel refuses the asymmetric barrier
+    [[gnu::always_inline]] void notify() noexcept {
+        if (full_fence_) [[unlikely]] Memory::fence(std::memory_order_seq_cst);  // the kernel refuses the asymmetric barrier
         if (!doorbell_.quiet()) [[unlikely]] answer_doorbell();
     }
     void answer_doorbell() noexcept;

@@ -13,16 +13,17 @@
 namespace ringmain {
 
 Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const ProducerOptions& options)
-    : broker_(std::move(broker)), topic_(broker_->open_topic(topic)), options_(options) {
+    : broker_(std::move(broker)), fork_guard_(broker_->fork_guard()), topic_(broker_->open_topic(topic)), options_(options) {
     const layout::PartitionGeometry geometry = geometry_for(topic_->options());
     record_bytes_max_ = ringmain::record_bytes_max(geometry);
     batch_records_max_ = geometry.batch_records_max;
-    producers_.resize(topic_->options().partitions);
-    if (topic_->options().partitions == 1) attach(0);  // one partition: what is wrong is said now
+    partitions_ = topic_->options().partitions;
+    producers_.resize(partitions_);
+    if (partitions_ == 1) attach(0);  // one partition: what is wrong is said now
 }
 
 PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
-    if (broker_->fork_guard().forked()) {
+    if (fork_guard_.forked()) {
         throw error_about(ErrorCode::forked, "producer of topic '" + topic_->name() + "'", "was inherited through fork(); open one of your own");
     }
     if (partition >= producers_.size()) {
@@ -37,7 +38,7 @@ PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
 }
 
 Status Producer::Impl::entry_status() const noexcept {
-    return broker_->fork_guard().forked() ? Status::forked : Status::ok;
+    return fork_guard_.forked() ? Status::forked : Status::ok;
 }
 
 PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& status) noexcept {
@@ -53,16 +54,6 @@ PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& s
         status = Status::cannot_attach;
     }
     return nullptr;
-}
-
-std::optional<std::uint32_t> Producer::Impl::choose_partition(const ProducerRecord& record, std::uint32_t null_key) const noexcept {
-    const auto count = static_cast<std::uint32_t>(producers_.size());
-    if (record.partition) {
-        if (*record.partition >= count) return std::nullopt;
-        return *record.partition;
-    }
-    if (count == 1) return 0;
-    return record.key ? partition_for_key(*record.key, count) : null_key;
 }
 
 std::uint32_t Producer::Impl::next_round_robin() noexcept {
@@ -92,21 +83,35 @@ Status Producer::Impl::encode(const ProducerRecord& record, std::vector<std::byt
 PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) noexcept {
     const UseScope scope(use_);
     if (!scope.entered()) [[unlikely]] return {Status::misuse};
-    if (broker_->fork_guard().forked()) [[unlikely]] return {Status::forked};
-    const auto chosen = choose_partition(record);
-    if (!chosen) [[unlikely]] return {Status::invalid};
-    const std::uint32_t partition = *chosen;
-    Status status = Status::ok;
-    PartitionProducer* producer = attached(partition, status);
-    if (producer == nullptr) [[unlikely]] return {status, partition};
+    if (fork_guard_.forked()) [[unlikely]] return {Status::forked};
+    const std::uint32_t partition = choose_partition(record);
+    if (!exists(partition)) [[unlikely]] return {Status::invalid};
+    PartitionProducer* const producer = producers_[partition].get();
+    if (producer == nullptr || producer->deleted() || !record.headers.empty()) [[unlikely]] return publish_slowly(record, partition, wait);
     partition_log::RecordParts parts;
-    status = record.headers.empty() ? take_apart(record, nullptr, 0, record_bytes_max_, parts) : encode(record, headers_, parts);
+    const Status status = take_apart(record, nullptr, 0, record_bytes_max_, parts);
     if (status != Status::ok) [[unlikely]] return {status, partition};
     parts.timestamp_ns = timestamp_of(record);
-    partition_log::Published published = producer->publish(parts);
-    if (published.status == Status::would_block) [[unlikely]] {
-        published = persist(*producer, wait, [&] { return producer->publish(parts); });
-    }
+    const partition_log::Published published = producer->publish(parts);
+    if (published.status == Status::would_block) [[unlikely]] return publish_patiently(*producer, parts, partition, wait);
+    return {published.status, partition, published.offset};
+}
+
+/// The first record to a partition, and records with headers.
+PublishResult Producer::Impl::publish_slowly(const ProducerRecord& record, std::uint32_t partition, Wait wait) noexcept {
+    Status status = Status::ok;
+    PartitionProducer* const producer = attached(partition, status);
+    if (producer == nullptr) return {status, partition};
+    partition_log::RecordParts parts;
+    status = encode(record, headers_, parts);
+    if (status != Status::ok) return {status, partition};
+    parts.timestamp_ns = timestamp_of(record);
+    return publish_patiently(*producer, parts, partition, wait);
+}
+
+PublishResult Producer::Impl::publish_patiently(PartitionProducer& producer, partition_log::RecordParts parts,
+                                                std::uint32_t partition, Wait wait) noexcept {
+    const partition_log::Published published = persist(producer, wait, [&] { return producer.publish(parts); });
     return {published.status, partition, published.offset};
 }
 
@@ -115,14 +120,11 @@ Status Producer::Impl::choose_partitions(std::span<const ProducerRecord> records
     std::optional<std::uint32_t> null_key;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const ProducerRecord& record = records[i];
-        if (producers_.size() == 1 && !record.partition) {
-            batch_.partitions[i] = 0;
-            continue;
-        }
-        if (!record.key && !record.partition && !null_key) null_key = next_round_robin();
-        const auto partition = choose_partition(record, null_key.value_or(0));
-        if (!partition) return Status::invalid;
-        batch_.partitions[i] = *partition;
+        batch_.partitions[i] = choose_partition(record, [&] {
+            if (!null_key) null_key = next_round_robin();
+            return *null_key;
+        });
+        if (!exists(batch_.partitions[i])) return Status::invalid;
     }
     return Status::ok;
 }

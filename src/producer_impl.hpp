@@ -11,7 +11,9 @@
 #include "broker_impl.hpp"
 #include "partition_log/record_parts.hpp"
 #include "partition_producer.hpp"
+#include "platform/fork_guard.hpp"
 #include "platform/sleep.hpp"
+#include "ringmain/partitioner.hpp"
 #include "ringmain/producer.hpp"
 #include "use_guard.hpp"
 
@@ -50,7 +52,7 @@ private:
         bool outstanding = false;
         PartitionProducer* producer = nullptr;
         std::uint32_t partition = 0;
-        std::optional<std::uint64_t> location;
+        partition_log::Location location = partition_log::kInCell;
         partition_log::RecordParts parts;
         std::optional<std::int64_t> timestamp_ns;
         std::vector<std::byte> small_value;
@@ -59,19 +61,25 @@ private:
 
     [[nodiscard]] Status entry_status() const noexcept;
     /// The partition's producer, attached if need be, or why it cannot be.
-    [[nodiscard, gnu::always_inline]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept {
+    [[nodiscard]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept {
         PartitionProducer* const producer = producers_[partition].get();
         if (producer != nullptr && !producer->deleted()) [[likely]] return producer;
         return attach_now(partition, status);
     }
     [[nodiscard]] PartitionProducer* attach_now(std::uint32_t partition, Status& status) noexcept;
-    [[nodiscard]] std::optional<std::uint32_t> choose_partition(const ProducerRecord& record, std::uint32_t null_key) const noexcept;
-    /// The same for a record by itself: each null key takes its turn.
-    [[nodiscard, gnu::always_inline]] std::optional<std::uint32_t> choose_partition(const ProducerRecord& record) noexcept {
-        if (producers_.size() == 1 && !record.partition) return 0;
-        const bool spread = !record.key && !record.partition;
-        return choose_partition(record, spread ? next_round_robin() : 0);
+    /// The record's partition, or a number that is none if it asks for one that does not exist. `null_key` is called for
+    /// the partition of a record that has neither a partition nor a key.
+    template <class NullKey>
+    [[nodiscard, gnu::always_inline]] std::uint32_t choose_partition(const ProducerRecord& record, const NullKey& null_key) noexcept {
+        if (record.partition) return *record.partition;
+        if (partitions_ == 1) return 0;
+        return record.key ? partition_for_key(*record.key, partitions_) : null_key();
     }
+    /// The same for a record by itself: each null key takes its turn.
+    [[nodiscard, gnu::always_inline]] std::uint32_t choose_partition(const ProducerRecord& record) noexcept {
+        return choose_partition(record, [this] { return next_round_robin(); });
+    }
+    [[nodiscard]] bool exists(std::uint32_t partition) const noexcept { return partition < partitions_; }
     std::uint32_t next_round_robin() noexcept;
     [[nodiscard, gnu::always_inline]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept {
         return record.timestamp_ns ? *record.timestamp_ns : clock_ns();
@@ -81,6 +89,10 @@ private:
                                 partition_log::RecordParts& parts) const noexcept;
     template <class Attempt>
     auto persist(PartitionProducer& producer, Wait wait, const Attempt& attempt) const noexcept;
+
+    [[nodiscard, gnu::noinline]] PublishResult publish_slowly(const ProducerRecord& record, std::uint32_t partition, Wait wait) noexcept;
+    [[nodiscard, gnu::noinline]] PublishResult publish_patiently(PartitionProducer& producer, partition_log::RecordParts parts,
+                                                                 std::uint32_t partition, Wait wait) noexcept;
 
     [[nodiscard]] Status lend_memory(std::size_t value_bytes) noexcept;
     [[nodiscard]] Status choose_partitions(std::span<const ProducerRecord> records) noexcept;
@@ -103,8 +115,10 @@ private:
     };
 
     std::shared_ptr<Broker::Impl> broker_;
+    platform::ForkGuard fork_guard_;  // the broker's
     std::shared_ptr<const TopicFiles> topic_;
     ProducerOptions options_;
+    std::uint32_t partitions_ = 0;
     std::uint64_t record_bytes_max_;
     std::uint64_t batch_records_max_;
     std::vector<std::unique_ptr<PartitionProducer>> producers_;  // by partition

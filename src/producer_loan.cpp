@@ -17,10 +17,10 @@ Producer::Impl::Lent Producer::Impl::lend(std::size_t value_bytes, const Produce
     if (!scope.entered()) return refused(Status::misuse);
     if (const Status status = entry_status(); status != Status::ok) return refused(status);
     if (loan_.outstanding) return refused(Status::loan_outstanding);
-    const auto partition = choose_partition(record);
-    if (!partition) return refused(Status::invalid);
+    const std::uint32_t partition = choose_partition(record);
+    if (!exists(partition)) return refused(Status::invalid);
     Status status = Status::ok;
-    loan_.producer = attached(*partition, status);
+    loan_.producer = attached(partition, status);
     if (loan_.producer == nullptr) return refused(status);
     ProducerRecord without_value = record;
     without_value.value = Bytes{};
@@ -28,19 +28,19 @@ Producer::Impl::Lent Producer::Impl::lend(std::size_t value_bytes, const Produce
     if (status = encode(without_value, headers_, parts); status != Status::ok) return refused(status);
     if (value_bytes > record_bytes_max_ || parts.length() + value_bytes > record_bytes_max_) return refused(Status::too_large);
     parts.value_bytes = static_cast<std::uint32_t>(value_bytes);
-    loan_.partition = *partition;
+    loan_.partition = partition;
     loan_.timestamp_ns = record.timestamp_ns;
     loan_.parts = parts;
     if (status = lend_memory(value_bytes); status != Status::ok) return refused(status);
     loan_.outstanding = true;
-    auto* const value = loan_.location ? loan_.producer->log().payload + *loan_.location : loan_.small_value.data();
+    auto* const value = loan_.location != partition_log::kInCell ? loan_.producer->log().payload + loan_.location : loan_.small_value.data();
     return {Status::ok, {value, value_bytes}, loan_.partition};
 }
 
 Status Producer::Impl::lend_memory(std::size_t value_bytes) noexcept {
     auto& bodies = loan_.producer->bodies();
     partition_log::RecordParts& parts = loan_.parts;
-    loan_.location.reset();
+    loan_.location = partition_log::kInCell;
     if (!bodies.fits_inline(parts.length())) {
         const partition_log::Reserved reserved = bodies.reserve(parts.length());
         if (reserved.status != Status::ok) return reserved.status;
@@ -79,10 +79,10 @@ PublishResult Producer::Impl::publish_lent(Wait wait) noexcept {
 }
 
 void Producer::Impl::take_back() noexcept {
-    if (!loan_.outstanding || broker_->fork_guard().forked()) return;
+    if (!loan_.outstanding || fork_guard_.forked()) return;
     loan_.outstanding = false;
     loan_.producer->bodies().unpin();
-    if (loan_.location) loan_.producer->bodies().give_back(*loan_.location, loan_.parts.length());
+    if (loan_.location != partition_log::kInCell) loan_.producer->bodies().give_back(loan_.location, loan_.parts.length());
 }
 
 }  // namespace ringmain

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "partition_log/publisher.hpp"
@@ -27,10 +26,11 @@ public:
 
     [[nodiscard, gnu::always_inline]] Published publish(const RecordParts& parts) noexcept {
         if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);
-        return publish_placed(parts, std::nullopt);
+        return publish_placed(parts, kInCell);
     }
 
-    [[nodiscard, gnu::always_inline]] Published publish_placed(const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
+    [[nodiscard, gnu::always_inline]] Published publish_placed(const RecordParts& parts,
+                                                                 Location location) noexcept {
         if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
         const std::uint64_t offset = end_;
         write(offset, parts, location);
@@ -52,21 +52,22 @@ public:
     }
 
 private:
-    [[nodiscard, gnu::noinline]] Published publish_large(const RecordParts& parts) noexcept {
+    [[nodiscard, gnu::noinline]] Published publish_large(RecordParts parts) noexcept {
         if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};  // before the copy
-        std::optional<std::uint64_t> location;
-        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
-        return publish_placed(parts, location);
+        const Reserved placed = bodies_.place(parts);
+        if (placed.status != Status::ok) return {placed.status};
+        return publish_placed(parts, placed.location);
     }
 
-    [[gnu::always_inline]] void write(std::uint64_t offset, const RecordParts& parts, std::optional<std::uint64_t> location) noexcept {
-        tickets_.prefetch_ahead(offset);
+    [[gnu::always_inline]] void write(std::uint64_t offset, const RecordParts& parts, Location location) noexcept {
+        auto& cell = tickets_.cell(offset);
+        tickets_.prefetch_ahead(cell);
         tickets_.pass_previous_lap_once(offset);
-        tickets_.write_cell(offset, parts, location);
+        tickets_.write_cell(cell, parts, location);
         M::point("exclusive.written");
         // release RECORD_COMMIT; a plain store: every other producer is gone, and nobody closes beyond log_end
-        log_.cell(offset).word.store(cell_word(offset, CellState::committed), std::memory_order_release);
-        if (location) bodies_.committed(offset);
+        cell.word.store(cell_word(offset, CellState::committed), std::memory_order_release);
+        if (location != kInCell) bodies_.committed(offset);
         M::point("exclusive.committed");
     }
 
@@ -74,12 +75,12 @@ private:
     [[gnu::always_inline]] void announce() noexcept { log_.control->log_end.store(end_, std::memory_order_release); }
 
     [[nodiscard]] Status publish_unannounced(const RecordParts& parts, std::uint64_t& offset) noexcept {
-        std::optional<std::uint64_t> location;
         if (!bodies_.fits_inline(parts.length())) announce();  // an extent is taken again only below log_end
         if (log_.block && !has_room(log_, start_seen_)) return Status::would_block;
-        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return placed.status;
+        const Reserved placed = bodies_.place(parts);
+        if (placed.status != Status::ok) return placed.status;
         offset = end_;
-        write(end_++, parts, location);
+        write(end_++, parts, placed.location);
         return Status::ok;
     }
 

@@ -70,18 +70,25 @@ StartMoved advance_start(const LogMemory<M>& log, std::uint64_t target) noexcept
     return {start, held ? second.index : first.index};
 }
 
-/// Block policy: is there room for one more ticket (or batch)? Moves log_start if not. log_start is read before log_end,
-/// so that what looks free really is.
+/// has_room, when the log start as last seen leaves none.
 template <class M>
-[[nodiscard]] bool has_room(const LogMemory<M>& log, std::uint64_t& start_seen) noexcept {
+[[nodiscard, gnu::noinline]] bool make_room(const LogMemory<M>& log, std::uint64_t& start_seen) noexcept {
     const std::uint64_t room = log.records - log.slack;
-    if (log.control->log_end.load(std::memory_order_relaxed) - start_seen < room) return true;  // relaxed: start is older
     start_seen = log.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START: gates' reads ended
     const std::uint64_t end = log.control->log_end.load(std::memory_order_relaxed);
     if (end - start_seen < room) return true;
     const std::uint64_t target = std::min(end, end - room + log.chunk);
     start_seen = advance_start(log, target).start;
     return log.control->log_end.load(std::memory_order_relaxed) - start_seen < room;
+}
+
+/// Block policy: is there room for one more ticket (or batch)? Moves log_start if not. log_start is read before log_end,
+/// so that what looks free really is.
+template <class M>
+[[nodiscard, gnu::always_inline]] inline bool has_room(const LogMemory<M>& log, std::uint64_t& start_seen) noexcept {
+    // relaxed: start is older
+    if (log.control->log_end.load(std::memory_order_relaxed) - start_seen < log.records - log.slack) [[likely]] return true;
+    return make_room(log, start_seen);
 }
 
 }  // namespace ringmain::partition_log

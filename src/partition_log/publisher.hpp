@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "partition_log/extents.hpp"
@@ -31,7 +30,7 @@ struct BatchPublished {
 /// Memory for a body in the producer's extent: what a loan is made of.
 struct Reserved {
     Status status = Status::ok;
-    std::uint64_t location = 0;
+    Location location = kInCell;
 };
 
 /// What shared and exclusive producers have in common: bodies in extents.
@@ -61,14 +60,12 @@ public:
     void seal() noexcept { extents_.seal(); }
 
     /// Puts the body where it will stay: nowhere yet if it fits a cell, else into the extent.
-    [[nodiscard]] Reserved place(const RecordParts& parts, std::optional<std::uint64_t>& location) noexcept {
+    [[nodiscard]] Reserved place(const RecordParts& parts) noexcept {
         const std::uint64_t length = parts.length();
-        location.reset();
         if (fits_inline(length)) return {};
         const Reserved reserved = reserve(length);
         if (reserved.status != Status::ok) return reserved;
         write_body<M>(log_.payload + reserved.location, parts);
-        location = reserved.location;
         return reserved;
     }
 
@@ -90,27 +87,24 @@ public:
 
     [[nodiscard, gnu::always_inline]] Published publish(const RecordParts& parts) noexcept {
         if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);
-        if (!log_.block) [[likely]] {
-            const std::uint64_t offset = tickets_.take();
-            tickets_.prefetch_ahead(offset);
-            if (write_and_commit(offset, parts, std::nullopt)) [[likely]] {
-                tickets_.idle();
-                return {Status::ok, offset};
-            }
+        if (log_.block && !has_room(log_, start_seen_)) [[unlikely]] return {Status::would_block};
+        const std::uint64_t offset = tickets_.take();
+        if (write_and_commit(offset, parts, kInCell)) [[likely]] {
+            tickets_.idle();
+            return {Status::ok, offset};
         }
-        return publish_placed(parts, std::nullopt);  // block policy, or again under a new ticket
+        return publish_placed(parts, kInCell);  // the ticket was closed: again under a new one
     }
 
-    /// Publishes a body that is in place already (a loan). On any answer but ok the body stays reserved.
-    [[nodiscard, gnu::noinline]] Published publish_placed(const RecordParts& parts,
-                                                          std::optional<std::uint64_t> location) noexcept {
+    /// Publishes a body that is in place already (a loan). On any answer but ok the body stays reserved. The parts are a
+    /// value, so that the caller need not have them in memory.
+    [[nodiscard, gnu::noinline]] Published publish_placed(RecordParts parts, Location location) noexcept {
         for (std::uint64_t tries = 0; tries <= log_.records; ++tries) {
             if (log_.block && !has_room(log_, start_seen_)) {
                 tickets_.idle();
                 return {Status::would_block};
             }
             const std::uint64_t offset = tickets_.take();
-            tickets_.prefetch_ahead(offset);
             if (write_and_commit(offset, parts, location)) {
                 tickets_.idle();
                 return {Status::ok, offset};
@@ -136,13 +130,12 @@ public:
         Decision decision = Decision::closed;
     };
     [[nodiscard]] CommittedAt commit_at(std::uint64_t ticket, const RecordParts& parts) noexcept {
-        std::optional<std::uint64_t> location;
-        const Reserved placed = bodies_.place(parts, location);
+        const Reserved placed = bodies_.place(parts);
         if (placed.status != Status::ok) {
             give_up(ticket);
             return {placed.status, Decision::closed};
         }
-        const bool committed = write_and_commit(ticket, parts, location);
+        const bool committed = write_and_commit(ticket, parts, placed.location);
         tickets_.idle();
         return {Status::ok, committed ? Decision::committed : Decision::closed};
     }
@@ -181,22 +174,24 @@ private:
         std::size_t count = 0;
     };
 
-    [[nodiscard, gnu::noinline]] Published publish_large(const RecordParts& parts) noexcept {
+    [[nodiscard, gnu::noinline]] Published publish_large(RecordParts parts) noexcept {
         if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};  // before the copy
-        std::optional<std::uint64_t> location;
-        if (const Reserved placed = bodies_.place(parts, location); placed.status != Status::ok) return {placed.status};
-        const Published published = publish_placed(parts, location);
-        if (published.status != Status::ok && location) bodies_.give_back(*location, parts.length());
+        const Reserved placed = bodies_.place(parts);
+        if (placed.status != Status::ok) return {placed.status};
+        const Published published = publish_placed(parts, placed.location);
+        if (published.status != Status::ok) bodies_.give_back(placed.location, parts.length());
         return published;
     }
 
     [[nodiscard, gnu::always_inline]] bool write_and_commit(std::uint64_t offset, const RecordParts& parts,
-                                        std::optional<std::uint64_t> location) noexcept {
-        const auto from = tickets_.claim(offset);
-        if (!from) return false;
-        tickets_.write_cell(offset, parts, location);
-        if (!tickets_.commit(offset, *from)) return false;
-        if (location) bodies_.committed(offset);
+                                                            Location location) noexcept {
+        auto& cell = tickets_.cell(offset);
+        tickets_.prefetch_ahead(cell);
+        const auto claim = tickets_.claim(cell, offset);
+        if (!claim.mine) [[unlikely]] return false;
+        tickets_.write_cell(cell, parts, location);
+        if (!tickets_.commit(cell, offset, claim.from)) [[unlikely]] return false;
+        if (location != kInCell) bodies_.committed(offset);
         return true;
     }
 
@@ -207,8 +202,9 @@ private:
         for (; count < most; ++count) {
             const std::uint64_t length = parts[count].length();
             if (count != 0 && !bodies_.fits_inline(length) && !bodies_.fits_extent(length)) break;
-            const Reserved placed = bodies_.place(parts[count], locations_[count]);
+            const Reserved placed = bodies_.place(parts[count]);
             if (placed.status != Status::ok) return {placed.status, 0};
+            locations_[count] = placed.location;
         }
         return {Status::ok, count};
     }
@@ -220,7 +216,6 @@ private:
         const std::uint64_t first = tickets_.take(parts.size());
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const std::uint64_t offset = first + i;
-            tickets_.prefetch_ahead(offset);
             if (!write_and_commit(offset, parts[i], locations_[placed_from + i])) {
                 for (std::size_t rest = i + 1; rest < parts.size(); ++rest) tickets_.give_up(first + rest);
                 tickets_.idle();
@@ -236,7 +231,7 @@ private:
     Tickets<M> tickets_;
     BodyWriter<M> bodies_;
     std::uint64_t start_seen_ = 0;
-    std::optional<std::uint64_t> locations_[kRunMax];
+    Location locations_[kRunMax];
 };
 
 }  // namespace ringmain::partition_log

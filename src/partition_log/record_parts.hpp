@@ -10,6 +10,10 @@
 
 namespace ringmain::partition_log {
 
+/// Where a body is: its byte position in the payload area, or in the record's cell.
+using Location = std::uint64_t;
+inline constexpr Location kInCell = ~Location{0};
+
 /// What a producer writes: pieces of private memory that make up the body value | key | headers | headers_bytes.
 struct RecordParts {
     const std::byte* value = nullptr;
@@ -33,20 +37,26 @@ struct RecordParts {
     return std::uint64_t{length} | std::uint64_t{key_bytes} << 32 | std::uint64_t{flags} << 48;
 }
 
-/// The body behind the value: key, headers and their length.
+/// Headers and their length, behind value and key. The parts come as values, so that callers can keep them in registers.
 template <class M>
-[[gnu::noinline]] void write_tail(std::byte* to, const RecordParts& parts) noexcept {
+[[gnu::noinline]] void write_headers(std::byte* to, const std::byte* headers, std::uint32_t bytes) noexcept {
+    M::copy_in(to, headers, bytes);
+    M::copy_in(to + bytes, &bytes, sizeof bytes);
+}
+
+/// The body behind the value.
+template <class M>
+[[gnu::always_inline]] inline void write_tail(std::byte* to, const RecordParts& parts) noexcept {
     if (parts.key_bytes != 0) M::copy_in(to, parts.key, parts.key_bytes);
-    if ((parts.flags & layout::kHasHeaders) == 0) return;
-    to += parts.key_bytes;
-    M::copy_in(to, parts.headers, parts.headers_bytes);
-    M::copy_in(to + parts.headers_bytes, &parts.headers_bytes, sizeof parts.headers_bytes);
+    if ((parts.flags & layout::kHasHeaders) != 0) [[unlikely]] {
+        write_headers<M>(to + parts.key_bytes, parts.headers, parts.headers_bytes);
+    }
 }
 
 template <class M>
 [[gnu::always_inline]] inline void write_body(std::byte* to, const RecordParts& parts) noexcept {
     if (parts.value_bytes != 0) M::copy_in(to, parts.value, parts.value_bytes);
-    if (parts.key_bytes != 0 || (parts.flags & layout::kHasHeaders) != 0) write_tail<M>(to + parts.value_bytes, parts);
+    write_tail<M>(to + parts.value_bytes, parts);
 }
 
 /// What a reader found: lengths that have been checked against each other, and the body's bytes.
@@ -65,15 +75,13 @@ struct RecordView {
     [[nodiscard]] const std::byte* headers() const noexcept { return body + value_bytes + key_bytes; }
 };
 
-/// The bytes behind key and value, by the headers' length, which is read once. False if they contradict each other.
+/// How many bytes of a body's end are headers, without their length, which is read once. Negative if that cannot be.
 template <class M>
-[[nodiscard, gnu::noinline]] bool split_headers(RecordView& view, std::uint64_t& rest) noexcept {
-    if (rest < sizeof view.headers_bytes) return false;
-    rest -= sizeof view.headers_bytes;
-    M::copy_out(&view.headers_bytes, view.body + rest, sizeof view.headers_bytes);
-    if (view.headers_bytes > rest) return false;
-    rest -= view.headers_bytes;
-    return true;
+[[nodiscard, gnu::noinline]] std::int64_t headers_bytes_of(const std::byte* body, std::uint64_t length) noexcept {
+    std::uint32_t bytes = 0;
+    if (length < sizeof bytes) return -1;
+    M::copy_out(&bytes, body + length - sizeof bytes, sizeof bytes);
+    return bytes <= length - sizeof bytes ? std::int64_t{bytes} : -1;
 }
 
 /// Splits a body of `view.length` bytes. False if the lengths contradict each other.
@@ -82,7 +90,12 @@ template <class M>
     if ((view.flags & ~layout::kCellFlagsAll) != 0) return false;
     std::uint64_t rest = view.length;
     view.headers_bytes = 0;
-    if ((view.flags & layout::kHasHeaders) != 0 && !split_headers<M>(view, rest)) return false;
+    if ((view.flags & layout::kHasHeaders) != 0) [[unlikely]] {
+        const std::int64_t bytes = headers_bytes_of<M>(view.body, rest);
+        if (bytes < 0) return false;
+        view.headers_bytes = static_cast<std::uint32_t>(bytes);
+        rest -= view.headers_bytes + sizeof view.headers_bytes;
+    }
     if (view.key_bytes > rest) return false;
     view.value_bytes = static_cast<std::uint32_t>(rest - view.key_bytes);
     if (view.null_key() && view.key_bytes != 0) return false;

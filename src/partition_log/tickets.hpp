@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "partition_log/cell_word.hpp"
 #include "partition_log/log_memory.hpp"
@@ -28,7 +27,8 @@ enum class Decision : std::uint8_t { committed, closed, lapped };
 template <class M>
 class Tickets {
 public:
-    Tickets(const LogMemory<M>& log, std::uint32_t slot) noexcept : log_(log), entry_(&log.producers[slot]) {}
+    Tickets(const LogMemory<M>& log, std::uint32_t slot) noexcept
+        : log_(log), entry_(&log.producers[slot]), prefetch_bytes_(log.records < kPrefetchRecordsMin ? 0 : kPrefetchCells << log.cell_shift) {}
 
     /// Reserves `count` consecutive offsets and returns the first. Requires room (block policy) and count <= batch_records_max.
     /// If the process dies in here, others close what was reserved.
@@ -50,27 +50,34 @@ public:
     /// Nothing is held any more.
     void idle() noexcept { entry_->ticket.store(kIdle, std::memory_order_release); }  // release ENTRY
 
-    /// May the holder of ticket `offset` write its cell? The word to commit from, or nothing: the ticket was closed by
-    /// others, or in here because an older ticket of the cell is still open or quarantined.
-    [[nodiscard, gnu::always_inline]] std::optional<std::uint64_t> claim(std::uint64_t offset) noexcept {
-        const std::uint64_t seen = log_.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
+    // The cell of a ticket is looked up once and handed to the steps below.
+    using Cell = typename LogMemory<M>::Cell;
+    [[nodiscard, gnu::always_inline]] Cell& cell(std::uint64_t offset) const noexcept { return log_.cell(offset); }
+
+    /// May the holder of a ticket write its cell? Not if the ticket was closed by others, or in here because an older ticket
+    /// of the cell is still open or quarantined.
+    struct Claim {
+        bool mine = false;
+        std::uint64_t from = 0;  // the word to commit from
+    };
+    [[nodiscard, gnu::always_inline]] Claim claim(Cell& cell, std::uint64_t offset) noexcept {
+        const std::uint64_t seen = cell.word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
         const std::uint64_t previous = offset - log_.records;
         // nearly always: the record one lap before is there, and log_start is past it
-        if (seen == cell_word(previous, CellState::committed) && start_passed_ > previous) [[likely]] return seen;
+        if (seen == cell_word(previous, CellState::committed) && start_passed_ > previous) [[likely]] return {true, seen};
         return claim_from(offset, seen);
     }
 
     /// Publishes: the linearisation point. False: the ticket was closed meanwhile; the cell was left to others.
-    [[nodiscard, gnu::always_inline]] bool commit(std::uint64_t offset, std::uint64_t from) noexcept {
-        auto& word = log_.cell(offset).word;
+    [[nodiscard, gnu::always_inline]] bool commit(Cell& cell, std::uint64_t offset, std::uint64_t from) noexcept {
         M::point("commit.written");
         // release RECORD_COMMIT; lost: only a closer can have changed it, and it left a quarantined word
-        if (word.compare_exchange_strong(from, cell_word(offset, CellState::committed), std::memory_order_release,
+        if (cell.word.compare_exchange_strong(from, cell_word(offset, CellState::committed), std::memory_order_release,
                                          std::memory_order_relaxed)) [[likely]] {
             return true;
         }
         M::point("commit.lost");
-        release_late(word, from);
+        release_late(cell.word, from);
         return false;
     }
 
@@ -92,27 +99,22 @@ public:
         }
     }
 
-    /// Writes a record's cell. Requires a claim of the ticket. `location`: byte position of the body in the payload area,
-    /// or nothing if the body fits the cell.
-    [[gnu::always_inline]] void write_cell(std::uint64_t offset, const RecordParts& parts,
-                                           std::optional<std::uint64_t> location) noexcept {
-        auto& cell = log_.cell(offset);
-        const auto flags = static_cast<std::uint16_t>(parts.flags | (location ? layout::kInExtent : 0));
+    /// Writes a record's cell. Requires a claim of the ticket.
+    [[gnu::always_inline]] static void write_cell(Cell& cell, const RecordParts& parts, Location location) noexcept {
+        const auto flags = static_cast<std::uint16_t>(parts.flags | (location != kInCell ? layout::kInExtent : 0));
         // relaxed: published by the commit; readers of the old record validate against log_start
         cell.timestamp.store(static_cast<std::uint64_t>(parts.timestamp_ns), std::memory_order_relaxed);
         cell.shape.store(pack_shape(static_cast<std::uint32_t>(parts.length()), parts.key_bytes, flags), std::memory_order_relaxed);
-        if (location) {
-            M::copy_in(cell.inline_bytes(), &*location, sizeof *location);
+        if (location != kInCell) {
+            M::copy_in(cell.inline_bytes(), &location, sizeof location);
         } else {
             write_body<M>(cell.inline_bytes(), parts);
         }
     }
 
-    /// The next cells are known long before their turn: fetches one for writing. Rings that stay in the cache gain nothing.
-    [[gnu::always_inline]] void prefetch_ahead(std::uint64_t offset) const noexcept {
-        constexpr std::uint64_t kAhead = 24;
-        constexpr std::uint64_t kRecordsMin = 256;
-        if (log_.records >= kRecordsMin) M::prefetch_for_write(&log_.cell(offset + kAhead));
+    /// The next cells are known long before their turn: fetches one of the same lane for writing.
+    [[gnu::always_inline]] void prefetch_ahead(const Cell& cell) const noexcept {
+        M::prefetch_for_write(reinterpret_cast<const std::byte*>(&cell) + prefetch_bytes_);
     }
 
     /// What every producer does once before it overwrites cells of a lap: log_start first, then the fence, then the bytes.
@@ -133,20 +135,26 @@ private:
         M::fence(std::memory_order_release);  // release LOG_START: before the stores into the cell
     }
 
-    [[nodiscard, gnu::noinline]] std::optional<std::uint64_t> claim_from(std::uint64_t offset, std::uint64_t seen) noexcept {
+    [[nodiscard, gnu::noinline]] Claim claim_from(std::uint64_t offset, std::uint64_t seen) noexcept {
         while (!may_write(seen, offset)) {
-            if (decided(seen, offset)) return std::nullopt;
-            if (close_from(offset, seen)) return std::nullopt;  // lost: `seen` is new, and may have become ours
+            if (decided(seen, offset)) return {};
+            if (close_from(offset, seen)) return {};  // lost: `seen` is new, and may have become ours
         }
         pass_previous_lap_once(offset);
-        return seen;
+        return {true, seen};
     }
 
     bool close_from(std::uint64_t offset, std::uint64_t& seen) noexcept;
     [[gnu::noinline]] void release_late(typename M::template Atomic<std::uint64_t>& word, std::uint64_t seen) noexcept;
 
+    // 3 cells of a lane are 24 offsets. Rings that stay in the cache gain nothing; past the end of a lane the line is
+    // fetched in vain.
+    static constexpr std::uint64_t kPrefetchCells = 3;
+    static constexpr std::uint64_t kPrefetchRecordsMin = 256;
+
     LogMemory<M> log_;
     typename LogMemory<M>::Producer* entry_;
+    std::uint64_t prefetch_bytes_;
     std::uint64_t start_passed_ = 0;
     std::uint64_t count_ = 0;
 };

@@ -74,10 +74,10 @@ TEST_CASE("the slack is enough when every producer passed its room check before 
         Tickets<HookedMemory> tickets(plain.log, slot);
         const std::uint64_t offset = tickets.take();
         REQUIRE(offset < plain.start() + 16);
-        const auto from = tickets.claim(offset);
-        REQUIRE(from);
-        tickets.write_cell(offset, test::parts_of("y"), std::nullopt);
-        REQUIRE(tickets.commit(offset, *from));
+        const auto claim = tickets.claim(tickets.cell(offset), offset);
+        REQUIRE(claim.mine);
+        tickets.write_cell(tickets.cell(offset), test::parts_of("y"), kInCell);
+        REQUIRE(tickets.commit(tickets.cell(offset), offset, claim.from));
         tickets.idle();
     }
     CHECK(plain.end() == 15);

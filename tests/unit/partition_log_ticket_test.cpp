@@ -25,11 +25,11 @@ constexpr std::uint64_t released(std::uint64_t o) { return cell_word(o, CellStat
 // Takes a ticket and publishes "x" under it; the answer of the commit.
 bool publish(Holder& holder, std::uint64_t& offset) {
     offset = holder.take();
-    const auto from = holder.claim(offset);
-    if (!from)
+    const auto claim = holder.claim(holder.cell(offset), offset);
+    if (!claim.mine)
         return false;
-    holder.write_cell(offset, test::parts_of("x"), std::nullopt);
-    const bool done = holder.commit(offset, *from);
+    holder.write_cell(holder.cell(offset), test::parts_of("x"), kInCell);
+    const bool done = holder.commit(holder.cell(offset), offset, claim.from);
     holder.idle();
     return done;
 }
@@ -69,11 +69,11 @@ TEST_CASE("a ticket written and not committed shows readers nothing of its bytes
     Log plain;
     Holder holder(plain.log, 0);
     const std::uint64_t offset = holder.take();
-    const auto from = holder.claim(offset);
-    REQUIRE(from);
-    holder.write_cell(offset, test::parts_of("secret"), std::nullopt);
+    const auto claim = holder.claim(holder.cell(offset), offset);
+    REQUIRE(claim.mine);
+    holder.write_cell(holder.cell(offset), test::parts_of("secret"), kInCell);
     CHECK(test::read_back(plain.log, offset).found == Found::nothing);
-    CHECK(holder.commit(offset, *from));
+    CHECK(holder.commit(holder.cell(offset), offset, claim.from));
     CHECK(test::read_back(plain.log, offset) == test::ReadBack{Found::record, "secret"});
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a ticket closed by a reader before its holder looked is lost without 
     const std::uint64_t offset = holder.take();
     CHECK(close_ticket(plain.log, offset) == Decision::closed);
     CHECK(plain.word(offset) == quarantined(offset));
-    CHECK_FALSE(holder.claim(offset));
+    CHECK_FALSE(holder.claim(holder.cell(offset), offset).mine);
     CHECK(plain.word(offset) == quarantined(offset));
     CHECK(test::read_back(plain.log, offset).found == Found::skip);
 }
@@ -92,11 +92,11 @@ TEST_CASE("a late holder whose commit was lost releases the cell it wrote late")
     Log plain;
     Holder holder(plain.log, 0);
     const std::uint64_t offset = holder.take();
-    const auto from = holder.claim(offset);
-    REQUIRE(from);
+    const auto claim = holder.claim(holder.cell(offset), offset);
+    REQUIRE(claim.mine);
     CHECK(close_ticket(plain.log, offset) == Decision::closed);
-    holder.write_cell(offset, test::parts_of("late"), std::nullopt);
-    CHECK_FALSE(holder.commit(offset, *from));
+    holder.write_cell(holder.cell(offset), test::parts_of("late"), kInCell);
+    CHECK_FALSE(holder.commit(holder.cell(offset), offset, claim.from));
     CHECK(plain.word(offset) == released(offset));
     CHECK(test::read_back(plain.log, offset).found == Found::skip);
     CHECK(plain.log.control->released_cells.load(std::memory_order_relaxed) == 1);
@@ -106,8 +106,8 @@ TEST_CASE("a late holder follows later closings of its cell until its release ho
     Log plain;
     Holder late(plain.log, 0);
     const std::uint64_t offset = late.take();
-    const auto from = late.claim(offset);
-    REQUIRE(from);
+    const auto claim = late.claim(late.cell(offset), offset);
+    REQUIRE(claim.mine);
     Holder other(plain.log, 1);
     publish_many(other, 15);
     std::uint64_t met = 0;
@@ -120,7 +120,7 @@ TEST_CASE("a late holder follows later closings of its cell until its release ho
         CHECK_FALSE(publish(other, met));
         CHECK(met == offset + 32);
     }));
-    CHECK_FALSE(late.commit(offset, *from));
+    CHECK_FALSE(late.commit(late.cell(offset), offset, claim.from));
     CHECK(plain.word(offset) == released(offset + 32));
     publish_many(other, 16);
     CHECK(plain.word(offset) == committed(offset + 48));
@@ -134,29 +134,29 @@ TEST_CASE("the producer one lap later closes an open ticket by taking its own ce
     publish_many(other, 15);
     const std::uint64_t later = other.take();
     REQUIRE(later == open + 16);
-    CHECK_FALSE(other.claim(later));
+    CHECK_FALSE(other.claim(other.cell(later), later).mine);
     CHECK(plain.word(later) == quarantined(later));
     CHECK(plain.start() > open);  // readers of the closed offset learn that the lap is gone
     CHECK(test::read_back(plain.log, open).found == Found::lapped);
-    CHECK_FALSE(sleeper.claim(open));
+    CHECK_FALSE(sleeper.claim(sleeper.cell(open), open).mine);
 }
 
 TEST_CASE("a claim that loses its closing to the late commit finds the cell to be its own") {
     Log plain;
     Holder late(plain.log, 0);
     const std::uint64_t offset = late.take();
-    const auto from = late.claim(offset);
-    REQUIRE(from);
-    late.write_cell(offset, test::parts_of("late"), std::nullopt);
+    const auto claim = late.claim(late.cell(offset), offset);
+    REQUIRE(claim.mine);
+    late.write_cell(late.cell(offset), test::parts_of("late"), kInCell);
     Holder other(plain.log, 1);
     publish_many(other, 15);
     const std::uint64_t later = other.take();
     const HookedMemory::Scope scope(
-        HookedMemory::once_at("close.announced", [&] { CHECK(late.commit(offset, *from)); }));
-    const auto claimed = other.claim(later);
-    REQUIRE(claimed);
-    CHECK(*claimed == committed(offset));
-    CHECK(other.commit(later, *claimed));
+        HookedMemory::once_at("close.announced", [&] { CHECK(late.commit(late.cell(offset), offset, claim.from)); }));
+    const auto claimed = other.claim(other.cell(later), later);
+    REQUIRE(claimed.mine);
+    CHECK(claimed.from == committed(offset));
+    CHECK(other.commit(other.cell(later), later, claimed.from));
     CHECK(plain.word(later) == committed(later));
 }
 
