@@ -82,10 +82,8 @@ inline Step PartitionCursor::copy(partition_log::RecordView view, PollBatch& bat
 
 /// The view lives in registers as long as nobody takes its address; what needs it in memory is in copy_past.
 inline Step PartitionCursor::copy_next(PollBatch& batch) {
-    const auto& cell = reader_.cell(position_);
-    reader_.prefetch_ahead(cell);
     partition_log::RecordView view;
-    const partition_log::Found found = reader_.look(cell, position_, view);
+    const partition_log::Found found = reader_.look(position_, view);
     return found == partition_log::Found::record ? copy(view, batch) : copy_past(found, batch);
 }
 
@@ -118,10 +116,8 @@ inline Step PartitionCursor::show(partition_log::RecordView view, ConsumerRecord
 }
 
 Step PartitionCursor::find(ConsumerRecord& record) noexcept {
-    const auto& cell = reader_.cell(position_);
-    reader_.prefetch_ahead(cell);
     partition_log::RecordView view;
-    const partition_log::Found found = reader_.look(cell, position_, view);
+    const partition_log::Found found = reader_.look(position_, view);
     return found == partition_log::Found::record ? show(view, record) : find_past(found, record);
 }
 

@@ -24,12 +24,9 @@ public:
     explicit Reader(const LogMemory<M>& log) noexcept : log_(log) {}
 
     using Cell = typename LogMemory<M>::Cell;
-    [[nodiscard, gnu::always_inline]] const Cell& cell(std::uint64_t offset) const noexcept { return log_.cell(offset); }
-
-    /// What is at `offset`?
-    [[nodiscard]] Found look(std::uint64_t offset, RecordView& view) const noexcept { return look(cell(offset), offset, view); }
-    /// The same, for a caller that has looked the cell up.
-    [[nodiscard, gnu::always_inline]] Found look(const Cell& cell, std::uint64_t offset, RecordView& view) const noexcept {
+    /// What is at `offset`? Nothing is fetched ahead: close behind a producer that would pull away the lines it writes next.
+    [[nodiscard, gnu::always_inline]] Found look(std::uint64_t offset, RecordView& view) const noexcept {
+        const Cell& cell = log_.cell(offset);
         const std::uint64_t word = cell.word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
         if (word == cell_word(offset, CellState::committed)) [[likely]] return take_apart(offset, cell, view);
         return judge(offset, word);
@@ -68,10 +65,6 @@ public:
         return log_.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
     }
 
-    /// Fetches the next cell of the lane, eight offsets ahead. Past the end of a lane that is a line in vain.
-    [[gnu::always_inline]] void prefetch_ahead(const Cell& cell) const noexcept {
-        M::prefetch_for_read(reinterpret_cast<const std::byte*>(&cell) + (std::size_t{1} << log_.cell_shift));
-    }
 
 private:
     [[nodiscard, gnu::noinline]] Found judge(std::uint64_t offset, std::uint64_t word) const noexcept {

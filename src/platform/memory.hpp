@@ -44,19 +44,12 @@ struct HostMemory {
     static constexpr void point(const char*) noexcept {}
 
     // Assembly: GCC 12 takes a function of nothing but __builtin_prefetch for one without effect and drops the call, and for
-    // plain x86-64 the builtin fetches for reading only. Addresses need not be mapped.
+    // plain x86-64 the builtin fetches for reading only. The address need not be mapped.
     static void prefetch_for_write(const void* address) noexcept {
 #if defined(__x86_64__)
         asm volatile("prefetchw (%0)" : : "r"(address));
 #elif defined(__aarch64__)
         asm volatile("prfm pstl1keep, [%0]" : : "r"(address));
-#endif
-    }
-    static void prefetch_for_read(const void* address) noexcept {
-#if defined(__x86_64__)
-        asm volatile("prefetcht0 (%0)" : : "r"(address));
-#elif defined(__aarch64__)
-        asm volatile("prfm pldl1keep, [%0]" : : "r"(address));
 #endif
     }
 

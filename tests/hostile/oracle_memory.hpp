@@ -92,7 +92,6 @@ struct OracleMemory {
     }
     static void point(const char*) noexcept {}
     static void prefetch_for_write(const void*) noexcept {}
-    static void prefetch_for_read(const void*) noexcept {}
 };
 
 }  // namespace ringmain::test
