@@ -43,6 +43,15 @@ std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
     return maker;
 }
 
+// What cannot be listed, another user or a later sweep has to sweep.
+std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) {
+    try {
+        return platform::names_in(directory);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 [[noreturn]] void busy_name(std::string_view name) {
     throw Error(
         ErrorCode::not_ready, std::string(name),
@@ -156,7 +165,7 @@ std::uint64_t Broker::Impl::sweep_leftovers() {
 
 std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     std::uint64_t swept = 0;
-    for (const std::string& name : platform::names_in(parent)) {
+    for (const std::string& name : names_to_sweep(parent)) {
         const auto maker = maker_of(name);
         if (maker && clients_.proven_dead(*maker) && platform::remove_directory(parent / name))
             ++swept;
@@ -166,7 +175,7 @@ std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
 
 std::uint64_t Broker::Impl::sweep_dead_names() {
     std::uint64_t swept = 0;
-    for (const std::string& name : platform::names_in(topics_path(directory_))) {
+    for (const std::string& name : names_to_sweep(topics_path(directory_))) {
         try {
             if (!is_topic_name(name) || state_of_name(topic_path(name)) != NameState::dead)
                 continue;

@@ -41,7 +41,7 @@ void check_space(const std::filesystem::path& directory, std::string_view name, 
 
 void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options,
                 const TopicId& id) {
-    const Mapping file = platform::create_file(path, layout::kTopicFileBytes, kOwnerFileMode);
+    const Mapping file = platform::create_file(path, layout::kTopicFileBytes);
     write_stamp(file, layout::FileKind::topic, id);
     write_topic_meta(file, name, options);
     mark_ready(file);
@@ -49,14 +49,14 @@ void build_meta(const std::filesystem::path& path, std::string_view name, const 
 }
 
 void build_readers(const std::filesystem::path& path, std::uint32_t partitions, const TopicId& id) {
-    const Mapping file = platform::create_file(path, readers_file_bytes(partitions), kSharedFileMode);
+    const Mapping file = platform::create_file(path, readers_file_bytes(partitions));
     write_stamp(file, layout::FileKind::readers, id);  // the rest is right as zeros: no sleeper, no gate
     mark_ready(file);
     platform::sync_path(path);
 }
 
 void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id) {
-    const Mapping file = platform::create_file(path, partition_file_bytes(geometry), kOwnerFileMode);
+    const Mapping file = platform::create_file(path, partition_file_bytes(geometry));
     write_stamp(file, layout::FileKind::partition, id);
     *reinterpret_cast<layout::PartitionGeometry*>(file.data() + sizeof(layout::FileHeader)) = geometry;
     auto& control = *reinterpret_cast<Control*>(file.data() + layout::kControlAt);
@@ -90,7 +90,7 @@ std::uint64_t topic_bytes(const TopicOptions& options) {
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const std::uint64_t needed = topic_bytes(options);
     check_space(directory, name, needed);
-    if (!platform::create_directory(directory, kDirectoryMode)) {
+    if (!platform::create_directory(directory)) {
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
     try {

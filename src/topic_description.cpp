@@ -153,6 +153,34 @@ std::string_view to_string(WhenFull policy) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(ClientState state) noexcept {
+    switch (state) {
+        case ClientState::alive:
+            return "alive";
+        case ClientState::dead:
+            return "dead";
+        case ClientState::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+std::string to_string(const ClientDescription& client) {
+    std::string text("client ");
+    text.append(std::to_string(client.slot));
+    if (client.pid != 0)
+        text.append(", pid ").append(std::to_string(client.pid));
+    switch (client.state) {
+        case ClientState::alive:
+            return text.append(", alive");
+        case ClientState::dead:
+            return text.append(client.pid != 0 ? ", dead" : ", dead (its pid is not known any more)");
+        case ClientState::unknown:
+            break;
+    }
+    return text.append(" (whether it lives cannot be told)");
+}
+
 std::string to_string(const TopicId& id) {
     std::string text;
     for (const std::uint8_t byte : id) {

@@ -43,8 +43,48 @@ void touch_every_page(const Mapping& mapping) noexcept {
     }
 }
 
-void set_mode(const Descriptor& file, const std::filesystem::path& path, Mode mode) {
-    if (::fchmod(file.get(), mode) != 0)
+constexpr ::mode_t kGroupReads = 040;
+constexpr ::mode_t kGroupWrites = 020;
+constexpr ::mode_t kOthersRead = 04;
+constexpr ::mode_t kOthersWrite = 02;
+
+bool shares_with_group(const std::filesystem::path& directory) noexcept {
+    struct stat status {};
+    return ::stat(directory.c_str(), &status) == 0 && (status.st_mode & S_ISGID) != 0 &&
+           (status.st_mode & kGroupWrites) != 0;
+}
+
+::mode_t without_mere_readers(::mode_t mode) noexcept {
+    if ((mode & kGroupWrites) == 0)
+        mode &= ~kGroupReads;
+    if ((mode & kOthersWrite) == 0)
+        mode &= ~kOthersRead;
+    return mode;
+}
+
+// The umask has done its part when the file was opened.
+void set_rights(const Descriptor& file, const std::filesystem::path& path, Readers readers) {
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0)
+        throw system_failure("look at", path, errno);
+    const ::mode_t made = status.st_mode & 07777U;
+    ::mode_t wanted = made;
+    if (shares_with_group(path.parent_path()))
+        wanted |= kGroupReads | kGroupWrites;
+    if (readers == Readers::writers_only)
+        wanted = without_mere_readers(wanted);
+    if (wanted != made && ::fchmod(file.get(), wanted) != 0)
+        throw system_failure("set the mode of", path, errno);
+}
+
+// Also for a directory that exists: its maker may have been killed before it did so.
+void share_directory(const std::filesystem::path& path) {
+    constexpr ::mode_t kGroupUses = 070;
+    struct stat status {};
+    if (!shares_with_group(path.parent_path()) || ::stat(path.c_str(), &status) != 0)
+        return;
+    const ::mode_t mode = status.st_mode & 07777U;
+    if ((mode & kGroupUses) != kGroupUses && ::chmod(path.c_str(), mode | kGroupUses) != 0 && errno != EPERM)
         throw system_failure("set the mode of", path, errno);
 }
 
@@ -54,16 +94,10 @@ struct DirectoryCloser {
 
 }  // namespace
 
-Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Mode mode) {
-    int fd = -1;
-    do {
-        fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    } while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        throw system_failure("create", path, errno);
-    const Descriptor file(fd);
+Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Readers readers) {
+    const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW);
     try {
-        set_mode(file, path, mode);
+        set_rights(file, path, readers);
         allocate(file, path, bytes);
         Mapping mapping(path, Access::read_write, bytes);
         touch_every_page(mapping);
@@ -74,15 +108,12 @@ Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Mode
     }
 }
 
-bool create_directory(const std::filesystem::path& path, Mode mode) {
-    if (::mkdir(path.c_str(), mode) != 0) {
-        if (errno == EEXIST)
-            return false;
+bool create_directory(const std::filesystem::path& path) {
+    const bool made = ::mkdir(path.c_str(), 0777) == 0;
+    if (!made && errno != EEXIST)
         throw system_failure("create the directory", path, errno);
-    }
-    if (::chmod(path.c_str(), mode) != 0)
-        throw system_failure("set the mode of", path, errno);
-    return true;
+    share_directory(path);
+    return made;
 }
 
 bool link_file(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -120,8 +151,8 @@ bool remove_directory(const std::filesystem::path& path) noexcept {
     try {
         for (const std::string& name : names_in(path))
             remove_file(path / name);
-    } catch (const std::bad_alloc&) {
-        return false;  // the next sweep tries again
+    } catch (const std::exception&) {
+        return false;  // no memory or no right to: the next sweep tries again
     }
     return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
@@ -137,6 +168,8 @@ void sync_path(const std::filesystem::path& path) noexcept {
 std::vector<std::string> names_in(const std::filesystem::path& directory) {
     std::vector<std::string> names;
     const std::unique_ptr<DIR, DirectoryCloser> stream(::opendir(directory.c_str()));
+    if (!stream && errno != ENOENT && errno != ENOTDIR)
+        throw system_failure("list the directory", directory, errno);
     if (!stream)
         return names;
     while (const dirent* entry = ::readdir(stream.get())) {

@@ -134,7 +134,7 @@ TEST_CASE("D02 Space that goes away during a creation is an error, not a signal,
         Child filler([&] {
             for (int i = 0; i < 2000; ++i) {
                 try {
-                    (void)platform::create_file(scratch.path() / "filler", 12 << 20, 0600);
+                    (void)platform::create_file(scratch.path() / "filler", 12 << 20);
                 } catch (const Error&) {
                 }
                 ::unlink((scratch.path() / "filler").c_str());
