@@ -39,7 +39,6 @@ public:
             throw error_about(ErrorCode::busy, lock_file_.string(), "is held: another keeper runs for this directory, " + pid_in(lock_file_));
         }
         std::ofstream(lock_file_, std::ios::trunc) << platform::this_process().pid << '\n';
-        me_ = broker_->client().word();
     }
 
     KeeperReport do_work(std::int64_t now_ns) {
@@ -76,7 +75,7 @@ private:
     void take_up(const std::string& name) {
         try {
             Topic topic{broker_->open_topic(name), {}};
-            for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p, me_);
+            for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p);
             topics_.emplace(name, std::move(topic));
         } catch (const Error&) {
         }
@@ -85,7 +84,6 @@ private:
     std::shared_ptr<Broker::Impl> broker_;
     std::filesystem::path lock_file_;
     platform::FileLock lock_;
-    std::uint64_t me_ = 0;
     bool refreshed_ = false;
     std::int64_t refreshed_ns_ = 0;
     std::map<std::string, Topic> topics_;

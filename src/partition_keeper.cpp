@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "layout/clients.hpp"
 #include "recovery/recovery.hpp"
 
 namespace ringmain {
@@ -17,11 +18,10 @@ constexpr std::size_t kSuspectsMax = 256;
 
 }  // namespace
 
-PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me)
+PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition)
     : mapping_(topic.map_partition(partition, platform::Access::read_write)),
       log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition)),
       doorbell_(*log_.readers),
-      me_(me),
       seen_(log_.producer_slots) {}
 
 void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
@@ -34,11 +34,11 @@ void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, Keep
 }
 
 void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
-    report.reaped_gates += recovery::reap_gates(log_, me_, is_dead);
+    report.reaped_gates += recovery::reap_gates(log_, is_dead);
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
-        if (owner == 0 || !is_dead(owner)) continue;
+        if (owner == 0 || !is_dead(layout::client_of(owner))) continue;
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
         const std::uint64_t count = entry.count.load(std::memory_order_acquire);    // acquire ENTRY
         if (!recovery::reap_producer(log_, slot, owner, is_dead, &report.sealed_extents)) continue;
@@ -54,7 +54,7 @@ void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& rep
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);    // acquire ENTRY
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
         Seen& seen = seen_[slot];
-        if (owner == 0 || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
+        if (!layout::has_begun(owner) || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
             seen = {owner, ticket, now_ns};
             continue;
         }

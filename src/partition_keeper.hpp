@@ -21,8 +21,8 @@ class PartitionKeeper {
 public:
     using Memory = platform::HostMemory;
 
-    /// `me`: the keeper's client word. Throws Error as TopicFiles::map_partition.
-    PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me);
+    /// Throws Error as TopicFiles::map_partition.
+    PartitionKeeper(const TopicFiles& topic, std::uint32_t partition);
 
     /// Visits at most a few thousand cells.
     void step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report);
@@ -47,7 +47,6 @@ private:
     platform::Mapping mapping_;
     partition_log::LogMemory<Memory> log_;
     partition_log::Doorbell<Memory> doorbell_;
-    std::uint64_t me_;
     std::vector<Seen> seen_;  // by slot
 
     // A producer died or stopped between "taking" and its ticket: the ticket has to be searched for.

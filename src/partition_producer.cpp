@@ -23,7 +23,7 @@ auto death_oracle(const Broker::Impl& broker) noexcept {
 std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log& log, std::uint32_t slot) {
     const std::uint64_t owner = slot < log.producer_slots ? log.producers[slot].owner.load(std::memory_order_acquire) : 0;  // acquire ENTRY
     if (owner == 0) return "a producer that has just left";
-    return to_string(broker.clients().describe(layout::ClientId::from_word(owner)));
+    return to_string(broker.clients().describe(layout::ClientId::from_word(layout::client_of(owner))));
 }
 
 [[noreturn]] void refuse(const Broker::Impl& broker, const TopicFiles& topic, std::uint32_t partition,
@@ -97,7 +97,7 @@ void PartitionProducer::answer_doorbell() noexcept {
 }
 
 std::uint64_t PartitionProducer::reap_gates() noexcept {
-    return recovery::reap_gates<Memory>(log_, owner_, death_oracle(*broker_));
+    return recovery::reap_gates<Memory>(log_, death_oracle(*broker_));
 }
 
 std::optional<GateDescription> PartitionProducer::lowest_gate() const {
@@ -106,7 +106,7 @@ std::optional<GateDescription> PartitionProducer::lowest_gate() const {
     if (!lowest.index) return std::nullopt;
     GateDescription gate{gates.name(*lowest.index), lowest.offset, {}};
     if (const std::uint64_t owner = gates.owner(*lowest.index); owner != 0) {
-        gate.holder = broker_->clients().describe(layout::ClientId::from_word(owner));
+        gate.holder = broker_->clients().describe(layout::ClientId::from_word(layout::client_of(owner)));
     }
     return gate;
 }

@@ -19,7 +19,7 @@ using platform::HostMemory;
 using Log = partition_log::LogMemory<HostMemory>;
 
 ClientDescription describe_owner(std::uint64_t word, const client_table::ClientTable& clients) noexcept {
-    return clients.describe(layout::ClientId::from_word(word));
+    return clients.describe(layout::ClientId::from_word(layout::client_of(word)));
 }
 
 // All counters are relaxed: they are for show.
@@ -66,7 +66,7 @@ void add_gates(const Log& log, const client_table::ClientTable& clients, Partiti
     for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
         const std::uint64_t owner = gates.owner(i);
         const std::uint64_t word = gates.word(i);
-        if (owner == 0 || !gates.held(word))
+        if (!layout::has_begun(owner) || !gates.held(word))
             continue;
         partition.gates.push_back({gates.name(i), gates.offset_of(word), describe_owner(owner, clients)});
     }
