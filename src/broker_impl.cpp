@@ -146,20 +146,22 @@ void Broker::Impl::delete_topic(std::string_view name) {
     bury(directory_, std::string(name), work_path(trash_path(directory_)), kMoverPatience);
 }
 
-std::vector<std::string> Broker::Impl::list_topics() const {
+std::vector<std::string> Broker::Impl::list_topics(const KnownTopics& known) const {
     check_not_forked();
     std::vector<std::string> names;
     for (std::string& name : platform::names_in(topics_path(directory_))) {
-        if (is_topic_name(name) && state_of_name(topic_path(name)) == NameState::live)
+        if (!is_topic_name(name) || (known && known(name)))
+            continue;
+        if (state_of_name(topic_path(name)) == NameState::live)
             names.push_back(std::move(name));
     }
     std::sort(names.begin(), names.end());
     return names;
 }
 
-std::uint64_t Broker::Impl::sweep_leftovers() {
+std::uint64_t Broker::Impl::sweep_leftovers(const KnownTopics& known) {
     check_not_forked();
-    return sweep_work(staging_path(directory_)) + sweep_work(trash_path(directory_)) + sweep_dead_names() +
+    return sweep_work(staging_path(directory_)) + sweep_work(trash_path(directory_)) + sweep_dead_names(known) +
            sweep_half_made_files(directory_);
 }
 
@@ -173,11 +175,11 @@ std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     return swept;
 }
 
-std::uint64_t Broker::Impl::sweep_dead_names() {
+std::uint64_t Broker::Impl::sweep_dead_names(const KnownTopics& known) {
     std::uint64_t swept = 0;
     for (const std::string& name : names_to_sweep(topics_path(directory_))) {
         try {
-            if (!is_topic_name(name) || state_of_name(topic_path(name)) != NameState::dead)
+            if (!is_topic_name(name) || (known && known(name)) || state_of_name(topic_path(name)) != NameState::dead)
                 continue;
             if (bury(directory_, name, work_path(trash_path(directory_)), std::chrono::milliseconds(0)))
                 ++swept;

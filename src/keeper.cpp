@@ -47,8 +47,7 @@ public:
         if (!refreshed_ || now_ns - refreshed_ns_ >= kTopicsRefreshNs || now_ns < refreshed_ns_) {
             refreshed_ = true;
             refreshed_ns_ = now_ns;
-            report.swept_directories += broker_->sweep_leftovers();
-            refresh_topics();
+            refresh_topics(report);
         }
         const DeathOracle is_dead(broker_->clients());
         for (auto& [name, topic] : topics_) {
@@ -63,12 +62,13 @@ private:
         std::vector<PartitionKeeper> partitions;
     };
 
-    /// Takes up topics that are new, and lets go of those that were deleted.
-    void refresh_topics() {
+    /// Lets go of topics that were deleted, sweeps, and takes up topics that are new. Those that are open already cost
+    /// one load each.
+    void refresh_topics(KeeperReport& report) {
         std::erase_if(topics_, [](const auto& entry) { return entry.second.files->deleted(); });
-        for (const std::string& name : broker_->list_topics()) {
-            if (!topics_.contains(name)) take_up(name);
-        }
+        const auto is_open = [this](const std::string& name) { return topics_.contains(name); };
+        report.swept_directories += broker_->sweep_leftovers(is_open);
+        for (const std::string& name : broker_->list_topics(is_open)) take_up(name);
     }
 
     /// A topic that cannot be opened (damaged, other layout, just deleted) does not stop the others; verify reports it.
