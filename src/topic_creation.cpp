@@ -1,6 +1,7 @@
 // Building a topic's files where nobody sees them.
 #include "topic_creation.hpp"
 
+#include <optional>
 #include <string>
 
 #include "file_stamp.hpp"
@@ -24,19 +25,38 @@ std::uint64_t page_up(std::uint64_t bytes) noexcept {
     return (bytes + layout::kPageBytes - 1) & ~std::uint64_t{layout::kPageBytes - 1};
 }
 
-[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
-    const auto free = platform::free_bytes(directory.parent_path());
-    throw Error(ErrorCode::no_space, directory.parent_path().string(),
-                "no space for topic '" + std::string(name) + "' in '" + directory.parent_path().parent_path().string() +
-                    "': " + std::to_string(needed) + " bytes needed, " +
-                    (free ? std::to_string(*free) : std::string("an unknown number")) + " free");
+struct Need {
+    std::uint64_t bytes;
+    std::uint64_t inodes;
+};
+
+Need need_of(const TopicOptions& options) {
+    constexpr std::uint64_t kOthers = 3;  // the directory, topic.meta, readers
+    return {topic_bytes(options), options.partitions + kOthers};
 }
 
-// The free bytes may be gone a moment later: this only saves the work. The allocation decides.
-void check_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
-    const auto free = platform::free_bytes(directory.parent_path());
-    if (free && *free < needed)
-        no_space(directory, name, needed);
+bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const Need& need) noexcept {
+    return free && free->inodes && *free->inodes < need.inodes;
+}
+
+[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, const Need& need) {
+    const auto free = platform::free_space(directory.parent_path());
+    std::string text = "no space for topic '" + std::string(name) + "' in '" +
+                       directory.parent_path().parent_path().string() + "': " + std::to_string(need.bytes) +
+                       " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) +
+                       " free";
+    if (lacks_inodes(free, need)) {
+        text.append("; ").append(std::to_string(need.inodes)).append(" inodes (files and directories) needed, ");
+        text.append(std::to_string(*free->inodes)).append(" free");
+    }
+    throw Error(ErrorCode::no_space, directory.parent_path().string(), text);
+}
+
+// What is free may be gone a moment later: this only saves the work. The allocation decides.
+void check_space(const std::filesystem::path& directory, std::string_view name, const Need& need) {
+    const auto free = platform::free_space(directory.parent_path());
+    if ((free && free->bytes < need.bytes) || lacks_inodes(free, need))
+        no_space(directory, name, need);
 }
 
 void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options,
@@ -88,8 +108,8 @@ std::uint64_t topic_bytes(const TopicOptions& options) {
 }
 
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
-    const std::uint64_t needed = topic_bytes(options);
-    check_space(directory, name, needed);
+    const Need need = need_of(options);
+    check_space(directory, name, need);
     if (!platform::create_directory(directory)) {
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
@@ -98,7 +118,7 @@ void build_topic(const std::filesystem::path& directory, std::string_view name, 
     } catch (const Error& error) {
         platform::remove_directory(directory);
         if (error.code() == ErrorCode::no_space)
-            no_space(directory, name, needed);
+            no_space(directory, name, need);
         throw;
     } catch (...) {
         platform::remove_directory(directory);

@@ -158,11 +158,11 @@ bool remove_directory(const std::filesystem::path& path) noexcept {
 }
 
 void sync_path(const std::filesystem::path& path) noexcept {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return;
-    ::fsync(fd);
-    ::close(fd);
+    try {
+        ::fsync(open_file(path, O_RDONLY).get());
+    } catch (const std::exception&) {
+        // as durable as it is
+    }
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& directory) {
@@ -192,11 +192,14 @@ PathKind kind_of(const std::filesystem::path& path) {
     return S_ISDIR(status.st_mode) ? PathKind::directory : PathKind::other;
 }
 
-std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) noexcept {
+std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept {
     struct statvfs status {};
     if (::statvfs(path.c_str(), &status) != 0)
         return std::nullopt;
-    return std::uint64_t{status.f_bavail} * status.f_frsize;
+    FreeSpace space{std::uint64_t{status.f_bavail} * status.f_frsize, std::nullopt};
+    if (status.f_files != 0)
+        space.inodes = status.f_favail;
+    return space;
 }
 
 }  // namespace ringmain::platform

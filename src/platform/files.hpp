@@ -52,7 +52,12 @@ enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// Throws Error permission_denied or io.
 [[nodiscard]] PathKind kind_of(const std::filesystem::path& path);
 
-/// Bytes free for this user on the file system of the path, if the kernel tells.
-[[nodiscard]] std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) noexcept;
+/// What is free for this user on a file system.
+struct FreeSpace {
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> inodes;  ///< Nothing: they are not counted there.
+};
+/// Of the file system of the path, if the kernel tells.
+[[nodiscard]] std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept;
 
 }  // namespace ringmain::platform

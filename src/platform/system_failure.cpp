@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -72,6 +73,11 @@ std::string refusal_of(std::filesystem::path path) {
     return text;
 }
 
+bool lacks_inodes(const std::filesystem::path& directory) noexcept {
+    struct statvfs status {};
+    return ::statvfs(directory.c_str(), &status) == 0 && status.f_files != 0 && status.f_favail == 0;
+}
+
 }  // namespace
 
 Error system_failure(std::string_view action, const std::filesystem::path& path, int error) {
@@ -82,6 +88,8 @@ Error system_failure(std::string_view action, const std::filesystem::path& path,
         if (const std::string refusal = refusal_of(path); !refusal.empty())
             message.append(" (").append(refusal).append(")");
     }
+    if (error == ENOSPC && lacks_inodes(path.parent_path()))
+        message.append(" (the file system has no inode left for another file)");
     return Error(code, path.string(), message, error);
 }
 
