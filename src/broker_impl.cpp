@@ -24,12 +24,6 @@ namespace {
 // Another process is between two system calls of moving a dead topic away; only one that is stopped there takes longer.
 constexpr std::chrono::milliseconds kMoverPatience{2000};
 
-client_table::ClientTable open_table(const std::filesystem::path& directory, Broker::Mode mode) {
-    if (mode == Broker::Mode::open_or_create)
-        make_broker_directory(directory);
-    return open_client_table(directory);
-}
-
 // The client in the name of a work directory: "<slot>-<incarnation>-<counter>".
 std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
     layout::ClientId maker;
@@ -61,7 +55,9 @@ std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) 
 }  // namespace
 
 Broker::Impl::Impl(std::filesystem::path directory, Mode mode)
-    : directory_(std::move(directory)), clients_(open_table(directory_, mode)) {}
+    : directory_(std::move(directory)),
+      is_new_(mode == Mode::open_or_create && make_broker_directory(directory_)),
+      clients_(open_client_table(directory_)) {}
 
 void Broker::Impl::check_not_forked() const {
     if (!fork_guard_.forked())
@@ -109,7 +105,8 @@ bool Broker::Impl::name_is_free(std::string_view name) {
     return state_of_name(topic_path(name)) == NameState::free;
 }
 
-bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& options) {
+bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& options,
+                                    const std::function<bool()>& stop) {
     check_not_forked();
     check_topic_name(name);
     check_topic_options(name, options);
@@ -118,7 +115,7 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
     sweep_leftovers();  // first, because they may hold the space that is needed
 
     const std::filesystem::path staging = work_path(staging_path(directory_));
-    build_topic(staging, name, options);
+    build_topic(staging, name, options, stop);
     try {
         // The linearisation point: before it there is no topic, after it there is a complete one.
         while (platform::rename_directory(staging, topic_path(name)) != platform::RenameResult::renamed) {

@@ -22,6 +22,7 @@ public:
     Impl(std::filesystem::path directory, Mode mode);
 
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+    [[nodiscard]] bool is_new() const noexcept { return is_new_; }
     [[nodiscard]] const platform::ForkGuard& fork_guard() const noexcept { return fork_guard_; }
 
     /// Throws Error not_found (naming the path), version_mismatch, corrupt, permission_denied, invalid_argument (name),
@@ -34,7 +35,7 @@ public:
     [[nodiscard]] const client_table::ClientTable& clients() const noexcept { return clients_; }
 
     /// Returns false if the name is taken. Other failures as Broker::create_topic.
-    bool try_create_topic(std::string_view name, const TopicOptions& options);
+    bool try_create_topic(std::string_view name, const TopicOptions& options, const std::function<bool()>& stop = {});
     void delete_topic(std::string_view name);
     /// Topics that the caller has open and knows to live: no file of theirs is looked at.
     using KnownTopics = std::function<bool(const std::string& name)>;
@@ -59,6 +60,7 @@ private:
     std::uint64_t sweep_dead_names(const KnownTopics& known);
 
     std::filesystem::path directory_;
+    bool is_new_ = false;
     platform::ForkGuard fork_guard_;
     std::mutex mutex_;  // guards attaching
     client_table::ClientTable clients_;

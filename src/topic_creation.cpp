@@ -75,8 +75,9 @@ void build_readers(const std::filesystem::path& path, std::uint32_t partitions, 
     platform::sync_path(path);
 }
 
-void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id) {
-    const Mapping file = platform::create_file(path, partition_file_bytes(geometry));
+void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id,
+                     const std::function<bool()>& stop) {
+    const Mapping file = platform::create_file(path, partition_file_bytes(geometry), platform::Readers::any, stop);
     write_stamp(file, layout::FileKind::partition, id);
     *reinterpret_cast<layout::PartitionGeometry*>(file.data() + sizeof(layout::FileHeader)) = geometry;
     auto& control = *reinterpret_cast<Control*>(file.data() + layout::kControlAt);
@@ -88,14 +89,15 @@ void build_partition(const std::filesystem::path& path, const layout::PartitionG
     platform::sync_path(path);
 }
 
-void build_files(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
+void build_files(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
+                 const std::function<bool()>& stop) {
     const TopicId id = platform::random_id();
     build_meta(meta_path(directory), name, options, id);
     build_readers(readers_path(directory), options.partitions, id);
     layout::PartitionGeometry geometry = geometry_for(options);
     for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
         geometry.partition = partition;
-        build_partition(partition_path(directory, partition), geometry, id);
+        build_partition(partition_path(directory, partition), geometry, id, stop);
     }
     platform::sync_path(directory);
 }
@@ -107,14 +109,15 @@ std::uint64_t topic_bytes(const TopicOptions& options) {
            options.partitions * partition_file_bytes(geometry_for(options));
 }
 
-void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
+void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
+                 const std::function<bool()>& stop) {
     const Need need = need_of(options);
     check_space(directory, name, need);
     if (!platform::create_directory(directory)) {
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
     try {
-        build_files(directory, name, options);
+        build_files(directory, name, options, stop);
     } catch (const Error& error) {
         platform::remove_directory(directory);
         if (error.code() == ErrorCode::no_space)

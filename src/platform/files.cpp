@@ -20,12 +20,19 @@ namespace ringmain::platform {
 namespace {
 
 // A signal undoes what the interrupted call had allocated; in pieces, even a steady timer signal cannot stop the whole.
-constexpr std::uint64_t kAllocationPiece = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kTouchBytes = 4096;  // the smallest page of any supported machine
 
-void allocate(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes) {
+void stop_if_told(const std::filesystem::path& path, const std::function<bool()>& stop) {
+    if (stop && stop())
+        throw Error(ErrorCode::interrupted, path.string(), "the making of '" + path.string() + "' was interrupted");
+}
+
+void allocate(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes,
+              const std::function<bool()>& stop) {
     for (std::uint64_t at = 0; at < bytes;) {
-        const std::uint64_t piece = std::min(kAllocationPiece, bytes - at);
+        stop_if_told(path, stop);
+        const std::uint64_t piece = std::min(kPieceBytes, bytes - at);
         const int error = ::posix_fallocate(file.get(), static_cast<off_t>(at), static_cast<off_t>(piece));
         if (error == EINTR)
             continue;
@@ -37,8 +44,10 @@ void allocate(const Descriptor& file, const std::filesystem::path& path, std::ui
 
 // Allocated blocks of a disk file system still have no page; a page that is written now never faults for want of
 // memory.
-void touch_every_page(const Mapping& mapping) noexcept {
+void touch_every_page(const Mapping& mapping, const std::filesystem::path& path, const std::function<bool()>& stop) {
     for (std::uint64_t at = 0; at < mapping.size(); at += kTouchBytes) {
+        if (at % kPieceBytes == 0)
+            stop_if_told(path, stop);
         *const_cast<volatile std::byte*>(mapping.data() + at) = std::byte{0};
     }
 }
@@ -94,13 +103,14 @@ struct DirectoryCloser {
 
 }  // namespace
 
-Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Readers readers) {
+Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Readers readers,
+                    const std::function<bool()>& stop) {
     const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW);
     try {
         set_rights(file, path, readers);
-        allocate(file, path, bytes);
+        allocate(file, path, bytes, stop);
         Mapping mapping(path, Access::read_write, bytes);
-        touch_every_page(mapping);
+        touch_every_page(mapping, path, stop);
         return mapping;
     } catch (...) {
         remove_file(path);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,10 @@ enum class Readers : std::uint8_t {
 
 /// Makes a file of that many zero bytes that must not exist yet, with every page allocated and touched: no later access
 /// to it can fail for want of memory. Returns it mapped read-write. On failure nothing is left. Throws Error:
-/// already_exists, no_space, permission_denied, not_found, io.
+/// already_exists, no_space, permission_denied, not_found, io, interrupted (`stop`, asked between pieces of work of some
+/// milliseconds, said so).
 [[nodiscard]] Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes,
-                                  Readers readers = Readers::any);
+                                  Readers readers = Readers::any, const std::function<bool()>& stop = {});
 
 /// False if it exists. Throws Error otherwise.
 bool create_directory(const std::filesystem::path& path);
