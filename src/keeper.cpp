@@ -14,6 +14,7 @@
 #include "partition_keeper.hpp"
 #include "platform/clock.hpp"
 #include "platform/file_lock.hpp"
+#include "platform/files.hpp"
 #include "platform/process.hpp"
 
 namespace ringmain {
@@ -38,7 +39,7 @@ public:
         if (!lock_.try_lock(kKeeperLockAt)) {
             throw error_about(ErrorCode::busy, lock_file_.string(), "is held: another keeper runs for this directory, " + pid_in(lock_file_));
         }
-        std::ofstream(lock_file_, std::ios::trunc) << platform::this_process().pid << '\n';
+        platform::replace_text(lock_file_, std::to_string(platform::this_process().pid) + "\n");
     }
 
     KeeperReport do_work(std::int64_t now_ns) {

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <initializer_list>
+#include <initializer_list>
 #include <system_error>
 
 namespace ringmain::bench {

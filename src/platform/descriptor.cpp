@@ -32,7 +32,7 @@ namespace {
 const char* action_of(int flags) noexcept {
     if ((flags & O_CREAT) != 0)
         return "create";
-    return (flags & O_ACCMODE) == O_RDONLY ? "open for reading" : "open for reading and writing";
+    return (flags & O_ACCMODE) == O_RDONLY ? "open for reading" : "open for writing";
 }
 
 }  // namespace

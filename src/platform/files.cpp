@@ -167,6 +167,15 @@ bool remove_directory(const std::filesystem::path& path) noexcept {
     return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
+void replace_text(const std::filesystem::path& path, const std::string& text) noexcept {
+    try {
+        const Descriptor file = open_file(path, O_WRONLY | O_TRUNC);
+        (void)!::write(file.get(), text.data(), text.size());
+    } catch (const std::exception&) {
+        // it stays as it is
+    }
+}
+
 void sync_path(const std::filesystem::path& path) noexcept {
     try {
         ::fsync(open_file(path, O_RDONLY).get());

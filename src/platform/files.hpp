@@ -43,6 +43,9 @@ enum class RenameResult : std::uint8_t { renamed, target_exists, source_missing 
 bool remove_file(const std::filesystem::path& path) noexcept;
 bool remove_directory(const std::filesystem::path& path) noexcept;
 
+/// Puts a short text in the place of what is in an existing file. For show: a failure changes nothing else.
+void replace_text(const std::filesystem::path& path, const std::string& text) noexcept;
+
 /// Makes a file or the names in a directory durable on a disk; costs nothing on a tmpfs. Never fails: a file system
 /// without it is as durable as it is.
 void sync_path(const std::filesystem::path& path) noexcept;

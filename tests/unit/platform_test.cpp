@@ -23,6 +23,10 @@
 #include "platform/mapping.hpp"
 #include "platform/process.hpp"
 #include "platform/random.hpp"
+#include "ringmain/broker.hpp"
+#include "ringmain/consumer.hpp"
+#include "ringmain/keeper.hpp"
+#include "ringmain/producer.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
@@ -245,4 +249,31 @@ TEST_CASE("A process knows its pid, namespace and start time") {
     CHECK(me.pid == static_cast<std::uint32_t>(::getpid()));
     CHECK(me.pid_namespace != 0);
     CHECK(me.start_ticks != 0);
+}
+
+TEST_CASE("A process without standard streams gets none from anything that the library opens") {
+    const ScratchDirectory scratch;
+    Child child([&] {
+        for (const int stream : {0, 1, 2})
+            ::close(stream);
+        const auto taken = [] {
+            return ::fcntl(0, F_GETFD) >= 0 || ::fcntl(1, F_GETFD) >= 0 || ::fcntl(2, F_GETFD) >= 0;
+        };
+        Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+        broker.create_topic("t", {.records = 64, .payload_bytes = 0, .producer_slots = 2});
+        if (taken())
+            return 1;
+        Producer producer(broker, "t");
+        producer.attach(0);
+        if (taken())
+            return 2;
+        Consumer consumer(broker);
+        consumer.assign("t");
+        (void)consumer.descriptor();
+        if (taken())
+            return 3;
+        const Keeper keeper(broker);
+        return taken() ? 4 : 0;
+    });
+    CHECK(child.wait() == 0);
 }
