@@ -6,8 +6,6 @@
 
 #include <initializer_list>
 
-#include <initializer_list>
-
 namespace ringmain::cli {
 
 /// Occupies the numbers of closed standard streams, so that no file gets one and is printed into. Opened the wrong way

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <exception>
 #include <initializer_list>
-#include <initializer_list>
 #include <system_error>
 
 namespace ringmain::bench {

@@ -37,10 +37,10 @@ const char* action_of(int flags) noexcept {
 
 }  // namespace
 
-Descriptor open_file(const std::filesystem::path& path, int flags) {
+Descriptor open_file(const std::filesystem::path& path, int flags, unsigned mode) {
     int fd = -1;
     do {
-        fd = beyond_streams(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+        fd = beyond_streams(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
     } while (fd < 0 && errno == EINTR);
     if (fd < 0)
         throw system_failure(action_of(flags), path, errno);

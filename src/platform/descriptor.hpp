@@ -36,7 +36,7 @@ private:
 [[nodiscard]] int beyond_streams(int fd) noexcept;
 
 /// open(2) with O_CLOEXEC and O_NONBLOCK (a FIFO in the place of a file must not hang anybody), retried when a signal
-/// interrupts it; a new file gets what the umask leaves of 0666. Throws Error as system_failure says.
-[[nodiscard]] Descriptor open_file(const std::filesystem::path& path, int flags);
+/// interrupts it; a new file gets what the umask leaves of `mode`. Throws Error as system_failure says.
+[[nodiscard]] Descriptor open_file(const std::filesystem::path& path, int flags, unsigned mode = 0666);
 
 }  // namespace ringmain::platform

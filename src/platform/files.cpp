@@ -54,8 +54,7 @@ void touch_every_page(const Mapping& mapping, const std::filesystem::path& path,
 
 constexpr ::mode_t kGroupReads = 040;
 constexpr ::mode_t kGroupWrites = 020;
-constexpr ::mode_t kOthersRead = 04;
-constexpr ::mode_t kOthersWrite = 02;
+constexpr ::mode_t kWriters = 0622;  // who may write by the umask gets the right to read afterwards
 
 bool shares_with_group(const std::filesystem::path& directory) noexcept {
     struct stat status {};
@@ -63,15 +62,7 @@ bool shares_with_group(const std::filesystem::path& directory) noexcept {
            (status.st_mode & kGroupWrites) != 0;
 }
 
-::mode_t without_mere_readers(::mode_t mode) noexcept {
-    if ((mode & kGroupWrites) == 0)
-        mode &= ~kGroupReads;
-    if ((mode & kOthersWrite) == 0)
-        mode &= ~kOthersRead;
-    return mode;
-}
-
-// The umask has done its part when the file was opened.
+// The umask has done its part when the file was opened. Nobody has a right for a moment that he is not to have.
 void set_rights(const Descriptor& file, const std::filesystem::path& path, Readers readers) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0)
@@ -81,7 +72,7 @@ void set_rights(const Descriptor& file, const std::filesystem::path& path, Reade
     if (shares_with_group(path.parent_path()))
         wanted |= kGroupReads | kGroupWrites;
     if (readers == Readers::writers_only)
-        wanted = without_mere_readers(wanted);
+        wanted |= (wanted & 0222U) << 1;
     if (wanted != made && ::fchmod(file.get(), wanted) != 0)
         throw system_failure("set the mode of", path, errno);
 }
@@ -105,7 +96,7 @@ struct DirectoryCloser {
 
 Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Readers readers,
                     const std::function<bool()>& stop) {
-    const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW);
+    const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, readers == Readers::writers_only ? kWriters : 0666);
     try {
         set_rights(file, path, readers);
         allocate(file, path, bytes, stop);
