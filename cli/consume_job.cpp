@@ -18,7 +18,7 @@ namespace ringmain::cli {
 namespace {
 
 constexpr std::uint64_t kPollRecordsMax = 1024;
-/// How long a poll may sleep before we look for signals.
+/// How long a poll may sleep before we look for signals, and whether anybody still reads what we print.
 constexpr std::chrono::milliseconds kPollPatience{200};
 
 std::vector<std::uint32_t> partitions_to_read(const Broker& broker, const ConsumeOptions& options) {
@@ -63,8 +63,10 @@ void ConsumeJob::run() {
             consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
         tell_gaps(result);
         print_records(result);
-        if (result.records.empty())
-            output_.flush();  // nothing more to come at once
+        if (result.records.empty()) {  // nothing more to come at once
+            output_.flush();
+            output_.check_reader();
+        }
         if (result.status != Status::ok) {
             output_.flush();
             throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -24,11 +25,15 @@ constexpr const char* kUnfinishedLockName = "demo.lock.new";
 
 [[noreturn]] void fail(const fs::path& path) { throw std::system_error(errno, std::generic_category(), path.string()); }
 
-/// Whether a demo that is gone left this directory. One without a lock is being made at this moment.
+/// Whether a demo that is gone left this directory. One without a lock is being made at this moment, unless it is old.
 bool is_left_over(const fs::path& directory) {
     const int lock = ::open((directory / kLockName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (lock < 0)
-        return false;
+    if (lock < 0) {
+        const bool has_none = errno == ENOENT;
+        std::error_code unknown;
+        const auto made = fs::last_write_time(directory, unknown);
+        return has_none && !unknown && fs::file_time_type::clock::now() - made > std::chrono::minutes(1);
+    }
     const bool free = ::flock(lock, LOCK_EX | LOCK_NB) == 0;
     ::close(lock);
     return free;
@@ -72,6 +77,7 @@ PrivateDirectory::PrivateDirectory(const fs::path& parent) {
         lock_ = make_lock(path_);
         if (::mkdir(broker().c_str(), 0700) != 0)
             fail(broker());
+        guardian_.emplace([this] { remove(); });
     } catch (...) {
         std::error_code ignored;
         fs::remove_all(path_, ignored);
@@ -79,11 +85,16 @@ PrivateDirectory::PrivateDirectory(const fs::path& parent) {
     }
 }
 
-PrivateDirectory::~PrivateDirectory() {
+void PrivateDirectory::remove() const noexcept {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
     if (!parent_made_.empty())
         fs::remove(parent_made_, ignored);
+}
+
+PrivateDirectory::~PrivateDirectory() {
+    remove();
+    guardian_.reset();
     ::close(lock_);
 }
 

@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "output.hpp"
 #include "signals.hpp"
+#include "standard_streams.hpp"
 
 namespace ringmain::cli {
 
@@ -86,6 +87,7 @@ int run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using namespace ringmain::cli;
+    occupy_closed_streams();
     ignore_broken_pipes();
     CLI::App app("Topics in shared memory: create, produce, consume, verify.", "ringmain");
     add_commands(app);

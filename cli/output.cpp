@@ -46,6 +46,12 @@ void Output::flush() {
     buffer_.clear();
 }
 
+void Output::check_reader() const {
+    pollfd stream{descriptor_, 0, 0};  // POLLERR is always looked for: the other end of the pipe is closed
+    if (::poll(&stream, 1, 0) > 0 && (stream.revents & POLLERR) != 0)
+        throw Exit{kExitGood};
+}
+
 void print(std::string_view text) { write_all(1, text); }
 
 }  // namespace ringmain::cli

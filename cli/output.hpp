@@ -21,6 +21,10 @@ public:
     /// naming errno for any other failure.
     void flush();
 
+    /// Ends the program as flush does if nobody can read what is written any more. To be called while waiting: writing
+    /// would find out only with the next record.
+    void check_reader() const;
+
 private:
     int descriptor_;
     std::string buffer_;

@@ -37,7 +37,9 @@ TopicOptions topic_options(const Plan& plan, std::uint32_t partitions) {
 }
 
 TemporaryTopic::TemporaryTopic(const Plan& plan, const std::string& purpose, std::uint32_t partitions)
-    : broker_(plan.broker), name_(fmt::format("perf-{}-{}", purpose, ::getpid())) {
+    : broker_(plan.broker),
+      name_(fmt::format("perf-{}-{}", purpose, ::getpid())),
+      guardian_([this] { Broker(broker_.directory()).delete_topic(name_); }) {
     const TopicDescription topic = broker_.create_topic(name_, topic_options(plan, partitions));
     if (plan.size <= topic.record_bytes_max)
         return;

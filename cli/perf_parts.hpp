@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/common/guardian.hpp"
 #include "bench/common/ticks.hpp"
 #include "perf_plan.hpp"
 #include "ringmain/broker.hpp"
@@ -15,7 +16,7 @@
 
 namespace ringmain::cli::perf {
 
-/// A topic with a name of its own, deleted again by the process that made it.
+/// A topic with a name of its own, deleted again by the process that made it, or by a guardian if that is killed.
 class TemporaryTopic {
 public:
     TemporaryTopic(const Plan& plan, const std::string& purpose, std::uint32_t partitions);
@@ -27,6 +28,7 @@ public:
 private:
     Broker broker_;
     std::string name_;
+    bench::Guardian guardian_;
 };
 
 /// Throws CommandError naming the status.

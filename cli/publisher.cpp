@@ -112,8 +112,8 @@ void Publisher::wait_for_room() {
     has_told_to_wait_ = true;
     const std::uint32_t partition = results_.front().partition;
     if (const std::optional<GateDescription> gate = producer_.blocking_gate(partition)) {
-        note("topic '{}' partition {} is full: waiting for gate '{}' (pid {}) to move on from offset {}",
-             producer_.topic(), partition, gate->name, gate->holder.pid, gate->offset);
+        note("topic '{}' partition {} is full: waiting for gate '{}' ({}) to move on from offset {}",
+             producer_.topic(), partition, gate->name, to_string(gate->holder), gate->offset);
     } else {
         note("topic '{}' partition {} is full: waiting for room", producer_.topic(), partition);
     }

@@ -2,6 +2,7 @@
 #include "signals.hpp"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace ringmain::cli {
 
@@ -19,6 +20,18 @@ void catch_stop_signals() {
     action.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART: a blocked read has to return
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
+    struct sigaction hangup {};
+    ::sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN)  // nohup
+        ::sigaction(SIGHUP, &action, nullptr);
+}
+
+void hold_stop_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        sigaddset(&signals, signal);
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 }
 
 bool stop_requested() noexcept { return g_stop_requested != 0; }

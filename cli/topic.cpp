@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "ringmain/broker.hpp"
+#include "signals.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -56,8 +57,10 @@ void check_options(TopicArguments& arguments) {
 /// What the library refuses here is refused whatever the broker holds: the name, or options that contradict each other.
 TopicDescription create(Broker& broker, const TopicArguments& arguments) {
     try {
-        return broker.create_topic(arguments.name, arguments.options);
+        return broker.create_topic(arguments.name, arguments.options, stop_requested);
     } catch (const Error& error) {
+        if (error.code() == ErrorCode::interrupted)
+            throw CommandError(fmt::format("interrupted: topic '{}' was not created", arguments.name));
         if (error.code() == ErrorCode::invalid_argument)
             throw UsageError(error.what());
         throw;
@@ -66,7 +69,10 @@ TopicDescription create(Broker& broker, const TopicArguments& arguments) {
 
 void run_create(const CLI::App& app, TopicArguments& arguments) {
     check_options(arguments);
+    catch_stop_signals();  // a creation that is interrupted takes back what it has built
     Broker broker = open_broker(app, Broker::Mode::open_or_create);
+    if (broker.is_new())
+        note("'{}' is a new broker directory", broker.directory().string());
     const TopicDescription topic = create(broker, arguments);
     print(arguments.json ? topic_to_json(topic) + "\n" : sizes_to_text(topic));
 }
@@ -87,6 +93,7 @@ void run_describe(const CLI::App& app, const TopicArguments& arguments) {
 }
 
 void run_delete(const CLI::App& app, const TopicArguments& arguments) {
+    hold_stop_signals();  // once begun, a deletion is finished
     open_broker(app).delete_topic(arguments.name);
     print(fmt::format("deleted topic {}\n", arguments.name));
 }
@@ -118,7 +125,7 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
     create->add_flag("--json", arguments->json, "Print the new topic as JSON");
     create->footer(
         "Sizes take the suffixes K, M and G (1024, 1024^2, 1024^3). The broker directory is made if it does not "
-        "exist.\n\n"
+        "exist (its\nparent must); that is said on stderr. Interrupted, it leaves nothing.\n\n"
         "Examples:\n"
         "  ringmain topic create trades --partitions 3\n"
         "  ringmain topic create frames --records 4K --payload 256M --when-full block");

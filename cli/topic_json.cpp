@@ -10,7 +10,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json client_to_json(const ClientDescription& client) {
-    return {{"slot", client.slot}, {"incarnation", client.incarnation}, {"pid", client.pid}, {"alive", client.alive}};
+    const Json pid = client.pid != 0 ? Json(client.pid) : Json(nullptr);
+    const Json alive = client.state != ClientState::unknown ? Json(client.state == ClientState::alive) : Json(nullptr);
+    return {{"slot", client.slot}, {"incarnation", client.incarnation}, {"pid", pid}, {"alive", alive}};
 }
 
 Json gate_to_json(const GateDescription& gate, std::uint64_t log_end) {

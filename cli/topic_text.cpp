@@ -16,11 +16,6 @@ void add(std::string& text, fmt::format_string<Args...> format, Args&&... args) 
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-std::string holder_to_text(const ClientDescription& client) {
-    return fmt::format("client {} (incarnation {}), pid {}, {}", client.slot, client.incarnation, client.pid,
-                       client.alive ? "alive" : "dead");
-}
-
 std::string value_type_to_text(const ValueType& type) {
     if (type.name.empty())
         return "bytes";
@@ -37,11 +32,11 @@ void add_partition_row(std::string& text, const PartitionDescription& partition)
 
 void add_clients(std::string& text, const PartitionDescription& partition) {
     for (const ClientDescription& producer : partition.producers) {
-        add(text, "partition {} producer: {}\n", partition.partition, holder_to_text(producer));
+        add(text, "partition {} producer: {}\n", partition.partition, to_string(producer));
     }
     for (const GateDescription& gate : partition.gates) {
         add(text, "partition {} gate '{}': offset {}, {} behind, {}\n", partition.partition, gate.name, gate.offset,
-            counted(partition.log_end - gate.offset, "record"), holder_to_text(gate.holder));
+            counted(partition.log_end - gate.offset, "record"), to_string(gate.holder));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "cli/standard_streams.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/keeper.hpp"
 
@@ -29,6 +30,8 @@ sigset_t block_stop_signals() {
 void keep(const std::filesystem::path& directory, std::chrono::milliseconds interval) {
     const sigset_t signals = block_stop_signals();
     const ringmain::Broker broker(directory, ringmain::Broker::Mode::open_or_create);
+    if (broker.is_new())
+        std::fprintf(stderr, "ringmaind: '%s' is a new broker directory\n", directory.c_str());
     ringmain::Keeper keeper(broker);
     std::printf("ringmaind: keeping %s\n", directory.c_str());
     std::fflush(stdout);
@@ -43,10 +46,13 @@ void keep(const std::filesystem::path& directory, std::chrono::milliseconds inte
 }  // namespace
 
 int main(int argc, char** argv) {
+    ringmain::cli::occupy_closed_streams();
     CLI::App app{"Keeps a Ringmain broker directory: reaps dead producers and gates, closes tickets that nobody else closed,\n"
                  "releases quarantined cells, sweeps what killed creations left. Producers and consumers work without it.",
                  "ringmaind"};
-    app.footer("Example:\n  ringmaind -d /dev/shm/ringmain");
+    app.footer("The directory is made a broker if it is absent (its parent must exist) or empty; that is said on stderr.\n"
+               "Needs the right to write the broker's files.\n\n"
+               "Example:\n  ringmaind -d /dev/shm/ringmain");
     std::filesystem::path directory = ringmain::default_broker_directory();
     unsigned interval_ms = 10;
     app.add_option("-d,--directory", directory, "Broker directory")->envname("RINGMAIN_DIR")->capture_default_str();
@@ -55,8 +61,11 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     try {
         app.parse(argc, argv);
+    } catch (const CLI::Success& help) {
+        return app.exit(help);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kExitGood : kExitUsage;
+        std::fprintf(stderr, "ringmaind: %s\nTry 'ringmaind --help'.\n", error.what());
+        return kExitUsage;
     }
     try {
         keep(directory, std::chrono::milliseconds(interval_ms));

@@ -50,8 +50,11 @@ Broker::Broker(std::filesystem::path directory, Mode mode)
 
 const std::filesystem::path& Broker::directory() const noexcept { return impl_->directory(); }
 
-TopicDescription Broker::create_topic(std::string_view name, const TopicOptions& options) {
-    if (!impl_->try_create_topic(name, options))
+bool Broker::is_new() const noexcept { return impl_->is_new(); }
+
+TopicDescription Broker::create_topic(std::string_view name, const TopicOptions& options,
+                                      const std::function<bool()>& stop) {
+    if (!impl_->try_create_topic(name, options, stop))
         already_exists(name, directory());
     return describe_topic(name);
 }

@@ -28,6 +28,7 @@ using platform::PathKind;
 
 constexpr std::string_view kHalfMadePrefix = ".making-";
 constexpr std::uint64_t kMakerLockAt = std::uint64_t{1} << 41;  // beyond the bytes that clients lock
+// All files made here carry locks, so that nobody may read them who may not write them.
 constexpr std::uint64_t kLockFileBytes = 64;
 constexpr int kMakeAttempts = 100;  // each failure means that a sweeper mistook us for dead within microseconds
 
@@ -50,65 +51,70 @@ std::filesystem::path half_made_path(const std::filesystem::path& directory) {
     return directory / (std::string(kHalfMadePrefix) + std::to_string(platform::random_word()));
 }
 
-// False: a sweeper removed the file before it was locked.
+enum class Making : std::uint8_t { made, found, swept };
+
+// found: another maker was first, and its file is as good. swept: a sweeper removed the file before it was locked.
 template <class Fill>
-bool try_make_file(const std::filesystem::path& path, std::uint64_t bytes, std::uint32_t mode, const Fill& fill) {
+Making try_make_file(const std::filesystem::path& path, std::uint64_t bytes, const Fill& fill) {
     const std::filesystem::path half_made = half_made_path(path.parent_path());
     try {
-        const Mapping file = platform::create_file(half_made, bytes, mode);
+        const Mapping file = platform::create_file(half_made, bytes, platform::Readers::writers_only);
         FileLock maker(half_made);
         if (!maker.try_lock(kMakerLockAt))
-            return false;
+            return Making::swept;
         fill(file);
         platform::sync_path(half_made);
-        platform::link_file(half_made, path);  // false: another maker was first, and its file is as good
+        const bool made = platform::link_file(half_made, path);
         platform::remove_file(half_made);
-        return true;
+        return made ? Making::made : Making::found;
     } catch (const Error& error) {
         platform::remove_file(half_made);
         if (error.code() != ErrorCode::not_found)
             throw;
-        return false;
+        return Making::swept;
     }
 }
 
+// False: it was there, or another maker was first.
 template <class Fill>
-void make_file(const std::filesystem::path& path, std::uint64_t bytes, std::uint32_t mode, const Fill& fill) {
+bool make_file(const std::filesystem::path& path, std::uint64_t bytes, const Fill& fill) {
     for (int attempt = 0; attempt < kMakeAttempts; ++attempt) {
         if (platform::kind_of(path) != PathKind::absent)
-            return;
-        if (try_make_file(path, bytes, mode, fill))
-            return;
+            return false;
+        const Making made = try_make_file(path, bytes, fill);
+        if (made != Making::swept)
+            return made == Making::made;
     }
     throw Error(ErrorCode::not_ready, path.string(), "'" + path.string() + "' cannot be made: others remove it again");
 }
 
 void make_subdirectories(const std::filesystem::path& directory) {
     for (const auto& path : {topics_path(directory), staging_path(directory), trash_path(directory)}) {
-        platform::create_directory(path, kDirectoryMode);
+        platform::create_directory(path);
     }
 }
 
 }  // namespace
 
-void make_broker_directory(const std::filesystem::path& directory) {
-    platform::create_directory(directory, kDirectoryMode);
+bool make_broker_directory(const std::filesystem::path& directory) {
+    platform::create_directory(directory);
     if (platform::kind_of(directory) != PathKind::directory) {
         throw Error(ErrorCode::mismatch, directory.string(), "'" + directory.string() + "' is not a directory");
     }
     if (platform::kind_of(clients_path(directory)) != PathKind::absent)
-        return;
+        return false;
 
     check_nothing_foreign(directory);
     sweep_half_made_files(directory);
     make_subdirectories(directory);
-    make_file(keeper_lock_path(directory), kLockFileBytes, kSharedFileMode, [](const Mapping&) {});
-    make_file(topics_lock_path(directory), kLockFileBytes, kOwnerFileMode, [](const Mapping&) {});
-    make_file(clients_path(directory), layout::kClientsFileBytes, kSharedFileMode, [](const Mapping& file) {
+    make_file(keeper_lock_path(directory), kLockFileBytes, [](const Mapping&) {});
+    make_file(topics_lock_path(directory), kLockFileBytes, [](const Mapping&) {});
+    const bool made = make_file(clients_path(directory), layout::kClientsFileBytes, [](const Mapping& file) {
         write_stamp(file, layout::FileKind::clients, {});
         mark_ready(file);
     });
     platform::sync_path(directory);
+    return made;
 }
 
 std::uint64_t sweep_half_made_files(const std::filesystem::path& directory) {
@@ -141,18 +147,17 @@ client_table::ClientTable open_client_table(const std::filesystem::path& directo
         throw Error(ErrorCode::not_found, directory.string(),
                     "'" + directory.string() + "' is not a broker directory (no file 'clients' in it)");
     }
-    Access access = Access::read_write;
-    Mapping file;
-    try {
-        file = Mapping(path, access, layout::kClientsFileBytes);
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::permission_denied)
-            throw;
-        access = Access::read_only;
-        file = Mapping(path, access, layout::kClientsFileBytes);
+    for (const Access access : {Access::read_write, Access::read_only}) {
+        try {
+            Mapping file(path, access, layout::kClientsFileBytes);
+            check_stamp(file, path, layout::FileKind::clients);
+            return client_table::ClientTable(std::move(file), path, access);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::permission_denied)
+                throw;
+        }
     }
-    check_stamp(file, path, layout::FileKind::clients);
-    return client_table::ClientTable(std::move(file), path, access);
+    return client_table::ClientTable(path);  // a mere reader: each topic's files have stamps of their own
 }
 
 }  // namespace ringmain

@@ -24,12 +24,6 @@ namespace {
 // Another process is between two system calls of moving a dead topic away; only one that is stopped there takes longer.
 constexpr std::chrono::milliseconds kMoverPatience{2000};
 
-client_table::ClientTable open_table(const std::filesystem::path& directory, Broker::Mode mode) {
-    if (mode == Broker::Mode::open_or_create)
-        make_broker_directory(directory);
-    return open_client_table(directory);
-}
-
 // The client in the name of a work directory: "<slot>-<incarnation>-<counter>".
 std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
     layout::ClientId maker;
@@ -43,6 +37,15 @@ std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
     return maker;
 }
 
+// What cannot be listed, another user or a later sweep has to sweep.
+std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) {
+    try {
+        return platform::names_in(directory);
+    } catch (const Error&) {
+        return {};
+    }
+}
+
 [[noreturn]] void busy_name(std::string_view name) {
     throw Error(
         ErrorCode::not_ready, std::string(name),
@@ -52,7 +55,9 @@ std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
 }  // namespace
 
 Broker::Impl::Impl(std::filesystem::path directory, Mode mode)
-    : directory_(std::move(directory)), clients_(open_table(directory_, mode)) {}
+    : directory_(std::move(directory)),
+      is_new_(mode == Mode::open_or_create && make_broker_directory(directory_)),
+      clients_(open_client_table(directory_)) {}
 
 void Broker::Impl::check_not_forked() const {
     if (!fork_guard_.forked())
@@ -100,7 +105,8 @@ bool Broker::Impl::name_is_free(std::string_view name) {
     return state_of_name(topic_path(name)) == NameState::free;
 }
 
-bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& options) {
+bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& options,
+                                    const std::function<bool()>& stop) {
     check_not_forked();
     check_topic_name(name);
     check_topic_options(name, options);
@@ -109,7 +115,7 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
     sweep_leftovers();  // first, because they may hold the space that is needed
 
     const std::filesystem::path staging = work_path(staging_path(directory_));
-    build_topic(staging, name, options);
+    build_topic(staging, name, options, stop);
     try {
         // The linearisation point: before it there is no topic, after it there is a complete one.
         while (platform::rename_directory(staging, topic_path(name)) != platform::RenameResult::renamed) {
@@ -137,26 +143,28 @@ void Broker::Impl::delete_topic(std::string_view name) {
     bury(directory_, std::string(name), work_path(trash_path(directory_)), kMoverPatience);
 }
 
-std::vector<std::string> Broker::Impl::list_topics() const {
+std::vector<std::string> Broker::Impl::list_topics(const KnownTopics& known) const {
     check_not_forked();
     std::vector<std::string> names;
     for (std::string& name : platform::names_in(topics_path(directory_))) {
-        if (is_topic_name(name) && state_of_name(topic_path(name)) == NameState::live)
+        if (!is_topic_name(name) || (known && known(name)))
+            continue;
+        if (state_of_name(topic_path(name)) == NameState::live)
             names.push_back(std::move(name));
     }
     std::sort(names.begin(), names.end());
     return names;
 }
 
-std::uint64_t Broker::Impl::sweep_leftovers() {
+std::uint64_t Broker::Impl::sweep_leftovers(const KnownTopics& known) {
     check_not_forked();
-    return sweep_work(staging_path(directory_)) + sweep_work(trash_path(directory_)) + sweep_dead_names() +
+    return sweep_work(staging_path(directory_)) + sweep_work(trash_path(directory_)) + sweep_dead_names(known) +
            sweep_half_made_files(directory_);
 }
 
 std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     std::uint64_t swept = 0;
-    for (const std::string& name : platform::names_in(parent)) {
+    for (const std::string& name : names_to_sweep(parent)) {
         const auto maker = maker_of(name);
         if (maker && clients_.proven_dead(*maker) && platform::remove_directory(parent / name))
             ++swept;
@@ -164,11 +172,11 @@ std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     return swept;
 }
 
-std::uint64_t Broker::Impl::sweep_dead_names() {
+std::uint64_t Broker::Impl::sweep_dead_names(const KnownTopics& known) {
     std::uint64_t swept = 0;
-    for (const std::string& name : platform::names_in(topics_path(directory_))) {
+    for (const std::string& name : names_to_sweep(topics_path(directory_))) {
         try {
-            if (!is_topic_name(name) || state_of_name(topic_path(name)) != NameState::dead)
+            if (!is_topic_name(name) || (known && known(name)) || state_of_name(topic_path(name)) != NameState::dead)
                 continue;
             if (bury(directory_, name, work_path(trash_path(directory_)), std::chrono::milliseconds(0)))
                 ++swept;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,6 +22,7 @@ public:
     Impl(std::filesystem::path directory, Mode mode);
 
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+    [[nodiscard]] bool is_new() const noexcept { return is_new_; }
     [[nodiscard]] const platform::ForkGuard& fork_guard() const noexcept { return fork_guard_; }
 
     /// Throws Error not_found (naming the path), version_mismatch, corrupt, permission_denied, invalid_argument (name),
@@ -33,14 +35,18 @@ public:
     [[nodiscard]] const client_table::ClientTable& clients() const noexcept { return clients_; }
 
     /// Returns false if the name is taken. Other failures as Broker::create_topic.
-    bool try_create_topic(std::string_view name, const TopicOptions& options);
+    bool try_create_topic(std::string_view name, const TopicOptions& options, const std::function<bool()>& stop = {});
     void delete_topic(std::string_view name);
-    [[nodiscard]] std::vector<std::string> list_topics() const;
+    /// Topics that the caller has open and knows to live: no file of theirs is looked at.
+    using KnownTopics = std::function<bool(const std::string& name)>;
+
+    /// Throws Error: permission_denied, io, forked. Known topics are left out.
+    [[nodiscard]] std::vector<std::string> list_topics(const KnownTopics& known = {}) const;
 
     /// Removes what killed creations and deletions left (their maker is proven dead), and moves deleted topics that
     /// still have a name out of the way. Any process may, at any time. Returns how many directories and files were
     /// dealt with.
-    std::uint64_t sweep_leftovers();
+    std::uint64_t sweep_leftovers(const KnownTopics& known = {});
 
     /// Throws Error forked in a child that inherited this object.
     void check_not_forked() const;
@@ -51,9 +57,10 @@ private:
     [[nodiscard]] std::filesystem::path work_path(const std::filesystem::path& parent);
     [[nodiscard]] bool name_is_free(std::string_view name);
     std::uint64_t sweep_work(const std::filesystem::path& parent);
-    std::uint64_t sweep_dead_names();
+    std::uint64_t sweep_dead_names(const KnownTopics& known);
 
     std::filesystem::path directory_;
+    bool is_new_ = false;
     platform::ForkGuard fork_guard_;
     std::mutex mutex_;  // guards attaching
     client_table::ClientTable clients_;

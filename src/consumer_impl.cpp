@@ -2,11 +2,14 @@
 #include "consumer_impl.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 #include "doorbell_sleep.hpp"
 #include "error_about.hpp"
 #include "platform/clock.hpp"
+#include "platform/system_failure.hpp"
+#include "topic_paths.hpp"
 
 namespace ringmain {
 
@@ -223,7 +226,7 @@ void Consumer::Impl::hold_gates(std::string_view name) {
                         "overwrites when full; only topics created with `block` can be gated");
         }
         if (!cursor->topic().readers_writable()) {
-            throw error_about(ErrorCode::permission_denied, (cursor->topic().directory() / "readers").string(), "is not writable");
+            throw platform::system_failure("write", readers_path(cursor->topic().directory()), EACCES);
         }
     }
     for (const auto& cursor : cursors_) cursor->hold_gate(*broker_, name);

@@ -34,6 +34,8 @@ std::string_view to_string(ErrorCode code) noexcept {
             return "forked";
         case ErrorCode::topic_deleted:
             return "topic_deleted";
+        case ErrorCode::interrupted:
+            return "interrupted";
         case ErrorCode::io:
             return "io";
     }

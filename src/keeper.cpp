@@ -14,6 +14,7 @@
 #include "partition_keeper.hpp"
 #include "platform/clock.hpp"
 #include "platform/file_lock.hpp"
+#include "platform/files.hpp"
 #include "platform/process.hpp"
 
 namespace ringmain {
@@ -38,8 +39,7 @@ public:
         if (!lock_.try_lock(kKeeperLockAt)) {
             throw error_about(ErrorCode::busy, lock_file_.string(), "is held: another keeper runs for this directory, " + pid_in(lock_file_));
         }
-        std::ofstream(lock_file_, std::ios::trunc) << platform::this_process().pid << '\n';
-        me_ = broker_->client().word();
+        platform::replace_text(lock_file_, std::to_string(platform::this_process().pid) + "\n");
     }
 
     KeeperReport do_work(std::int64_t now_ns) {
@@ -48,8 +48,7 @@ public:
         if (!refreshed_ || now_ns - refreshed_ns_ >= kTopicsRefreshNs || now_ns < refreshed_ns_) {
             refreshed_ = true;
             refreshed_ns_ = now_ns;
-            report.swept_directories += broker_->sweep_leftovers();
-            refresh_topics();
+            refresh_topics(report);
         }
         const DeathOracle is_dead(broker_->clients());
         for (auto& [name, topic] : topics_) {
@@ -64,19 +63,20 @@ private:
         std::vector<PartitionKeeper> partitions;
     };
 
-    /// Takes up topics that are new, and lets go of those that were deleted.
-    void refresh_topics() {
+    /// Lets go of topics that were deleted, sweeps, and takes up topics that are new. Those that are open already cost
+    /// one load each.
+    void refresh_topics(KeeperReport& report) {
         std::erase_if(topics_, [](const auto& entry) { return entry.second.files->deleted(); });
-        for (const std::string& name : broker_->list_topics()) {
-            if (!topics_.contains(name)) take_up(name);
-        }
+        const auto is_open = [this](const std::string& name) { return topics_.contains(name); };
+        report.swept_directories += broker_->sweep_leftovers(is_open);
+        for (const std::string& name : broker_->list_topics(is_open)) take_up(name);
     }
 
     /// A topic that cannot be opened (damaged, other layout, just deleted) does not stop the others; verify reports it.
     void take_up(const std::string& name) {
         try {
             Topic topic{broker_->open_topic(name), {}};
-            for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p, me_);
+            for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p);
             topics_.emplace(name, std::move(topic));
         } catch (const Error&) {
         }
@@ -85,7 +85,6 @@ private:
     std::shared_ptr<Broker::Impl> broker_;
     std::filesystem::path lock_file_;
     platform::FileLock lock_;
-    std::uint64_t me_ = 0;
     bool refreshed_ = false;
     std::int64_t refreshed_ns_ = 0;
     std::map<std::string, Topic> topics_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "layout/clients.hpp"
 #include "recovery/recovery.hpp"
 
 namespace ringmain {
@@ -12,33 +13,58 @@ namespace {
 constexpr std::int64_t kPatienceNs = 1'000'000;   // how long a ticket may look the same before it is closed
 constexpr std::int64_t kWaitingSweepNs = 100'000'000;           // cells that wait for a stopped holder
 constexpr std::int64_t kStoppedCloserSweepNs = 1'000'000'000;   // closers that may still act
+constexpr std::int64_t kRestNs = 500'000'000;  // a partition at rest: how long a death may go unnoticed
 constexpr std::uint64_t kCellsPerStep = 8'192;
 constexpr std::size_t kSuspectsMax = 256;
 
 }  // namespace
 
-PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me)
+PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition)
     : mapping_(topic.map_partition(partition, platform::Access::read_write)),
       log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition)),
       doorbell_(*log_.readers),
-      me_(me),
       seen_(log_.producer_slots) {}
 
+PartitionKeeper::Signs PartitionKeeper::signs() const noexcept {
+    return {log_.control->log_end.load(std::memory_order_acquire),   // acquire TICKET
+            log_.control->closings.load(std::memory_order_acquire),  // acquire TICKET_CLOSE
+            doorbell_.close_requested()};
+}
+
+/// A ticket that somebody holds moves log_end; a producer that holds none keeps nobody waiting, dead or alive.
+bool PartitionKeeper::rests(const Signs& now, std::int64_t now_ns) const noexcept {
+    const bool lately = now_ns >= looked_ns_ && now_ns - looked_ns_ < kRestNs;
+    return lately && !restless_ && now == seen_signs_ && !now.close_requested;
+}
+
+bool PartitionKeeper::has_unfinished_work() const noexcept {
+    const bool holds = std::any_of(seen_.begin(), seen_.end(), [](const Seen& seen) {
+        return layout::has_begun(seen.owner) && seen.ticket != partition_log::kIdle;
+    });
+    return holds || !suspects_.empty() || scan_at_ < scan_end_ || sweep_at_ != 0 || sweep_waiting_ ||
+           swept_closings_ != sweep_closings_;
+}
+
 void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+    const Signs now = signs();  // before the look: what changes later is seen by the next step
+    if (rests(now, now_ns)) return;
+    seen_signs_ = now;
+    looked_ns_ = now_ns;
     reap(is_dead, report);
     doorbell_.serve_close_request(log_);
     close_stuck_tickets(now_ns, report);
     scan_for_open_tickets(now_ns, report);
     release_cells(now_ns, is_dead, report);
     if (sweep_at_ != 0 || scan_at_ < scan_end_) ++report.unfinished;
+    restless_ = has_unfinished_work();
 }
 
 void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
-    report.reaped_gates += recovery::reap_gates(log_, me_, is_dead);
+    report.reaped_gates += recovery::reap_gates(log_, is_dead);
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
-        if (owner == 0 || !is_dead(owner)) continue;
+        if (owner == 0 || !is_dead(layout::client_of(owner))) continue;
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
         const std::uint64_t count = entry.count.load(std::memory_order_acquire);    // acquire ENTRY
         if (!recovery::reap_producer(log_, slot, owner, is_dead, &report.sealed_extents)) continue;
@@ -54,7 +80,7 @@ void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& rep
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);    // acquire ENTRY
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
         Seen& seen = seen_[slot];
-        if (owner == 0 || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
+        if (!layout::has_begun(owner) || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
             seen = {owner, ticket, now_ns};
             continue;
         }

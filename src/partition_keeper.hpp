@@ -21,10 +21,10 @@ class PartitionKeeper {
 public:
     using Memory = platform::HostMemory;
 
-    /// `me`: the keeper's client word. Throws Error as TopicFiles::map_partition.
-    PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me);
+    /// Throws Error as TopicFiles::map_partition.
+    PartitionKeeper(const TopicFiles& topic, std::uint32_t partition);
 
-    /// Visits at most a few thousand cells.
+    /// Visits at most a few thousand cells, and nothing but three words while the partition rests.
     void step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report);
 
 private:
@@ -35,6 +35,17 @@ private:
         std::int64_t since_ns = 0;
     };
 
+    /// What moves when there may be something to do, but for deaths.
+    struct Signs {
+        std::uint64_t log_end = 0;
+        std::uint64_t closings = 0;
+        bool close_requested = false;
+        friend bool operator==(const Signs&, const Signs&) = default;
+    };
+
+    [[nodiscard]] Signs signs() const noexcept;
+    [[nodiscard]] bool rests(const Signs& now, std::int64_t now_ns) const noexcept;
+    [[nodiscard]] bool has_unfinished_work() const noexcept;
     void reap(const DeathOracle& is_dead, KeeperReport& report);
     void close_stuck_tickets(std::int64_t now_ns, KeeperReport& report);
     void close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report);
@@ -47,8 +58,12 @@ private:
     platform::Mapping mapping_;
     partition_log::LogMemory<Memory> log_;
     partition_log::Doorbell<Memory> doorbell_;
-    std::uint64_t me_;
     std::vector<Seen> seen_;  // by slot
+
+    // The last look, and whether anything was open or waiting then.
+    Signs seen_signs_;
+    std::int64_t looked_ns_ = 0;
+    bool restless_ = true;
 
     // A producer died or stopped between "taking" and its ticket: the ticket has to be searched for.
     std::uint64_t scan_at_ = 0;

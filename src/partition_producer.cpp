@@ -1,13 +1,16 @@
 // Attaching to a partition, detaching from it, and what a producer owes sleepers and readers.
 #include "partition_producer.hpp"
 
+#include <cerrno>
 #include <string>
 
 #include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
 #include "platform/barrier.hpp"
 #include "platform/futex.hpp"
+#include "platform/system_failure.hpp"
 #include "recovery/attachment.hpp"
+#include "topic_paths.hpp"
 
 namespace ringmain {
 
@@ -20,8 +23,7 @@ auto death_oracle(const Broker::Impl& broker) noexcept {
 std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log& log, std::uint32_t slot) {
     const std::uint64_t owner = slot < log.producer_slots ? log.producers[slot].owner.load(std::memory_order_acquire) : 0;  // acquire ENTRY
     if (owner == 0) return "a producer that has just left";
-    const ClientDescription client = broker.clients().describe(layout::ClientId::from_word(owner));
-    return "pid " + std::to_string(client.pid) + " (client " + std::to_string(client.slot) + ")";
+    return to_string(broker.clients().describe(layout::ClientId::from_word(layout::client_of(owner))));
 }
 
 [[noreturn]] void refuse(const Broker::Impl& broker, const TopicFiles& topic, std::uint32_t partition,
@@ -53,8 +55,8 @@ PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::
       doorbell_(*log_.readers),
       full_fence_(!platform::register_for_barriers()) {
     if (!topic_->readers_writable()) {
-        throw error_about(ErrorCode::permission_denied, (topic_->directory() / "readers").string(),
-                    "is not writable; a producer needs the right to, to wake sleeping consumers");
+        // to wake sleeping consumers
+        throw platform::system_failure("write", readers_path(topic_->directory()), EACCES);
     }
     attach(exclusive);
 }
@@ -95,7 +97,7 @@ void PartitionProducer::answer_doorbell() noexcept {
 }
 
 std::uint64_t PartitionProducer::reap_gates() noexcept {
-    return recovery::reap_gates<Memory>(log_, owner_, death_oracle(*broker_));
+    return recovery::reap_gates<Memory>(log_, death_oracle(*broker_));
 }
 
 std::optional<GateDescription> PartitionProducer::lowest_gate() const {
@@ -104,7 +106,7 @@ std::optional<GateDescription> PartitionProducer::lowest_gate() const {
     if (!lowest.index) return std::nullopt;
     GateDescription gate{gates.name(*lowest.index), lowest.offset, {}};
     if (const std::uint64_t owner = gates.owner(*lowest.index); owner != 0) {
-        gate.holder = broker_->clients().describe(layout::ClientId::from_word(owner));
+        gate.holder = broker_->clients().describe(layout::ClientId::from_word(layout::client_of(owner)));
     }
     return gate;
 }

@@ -83,8 +83,9 @@ private:
     }
 
     static bool names_a_client(std::uint64_t owner) noexcept {
+        const std::uint64_t client = layout::client_of(owner);
         return owner == 0 ||
-               ((owner & 0xffffffffU) <= layout::kClientsMax && (owner & 0xffffffffU) != 0 && owner >> 32 != 0);
+               ((client & 0xffffffffU) <= layout::kClientsMax && (client & 0xffffffffU) != 0 && client >> 32 != 0);
     }
 
     void check_producers() {

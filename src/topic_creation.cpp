@@ -1,6 +1,7 @@
 // Building a topic's files where nobody sees them.
 #include "topic_creation.hpp"
 
+#include <optional>
 #include <string>
 
 #include "file_stamp.hpp"
@@ -24,24 +25,43 @@ std::uint64_t page_up(std::uint64_t bytes) noexcept {
     return (bytes + layout::kPageBytes - 1) & ~std::uint64_t{layout::kPageBytes - 1};
 }
 
-[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
-    const auto free = platform::free_bytes(directory.parent_path());
-    throw Error(ErrorCode::no_space, directory.parent_path().string(),
-                "no space for topic '" + std::string(name) + "' in '" + directory.parent_path().parent_path().string() +
-                    "': " + std::to_string(needed) + " bytes needed, " +
-                    (free ? std::to_string(*free) : std::string("an unknown number")) + " free");
+struct Need {
+    std::uint64_t bytes;
+    std::uint64_t inodes;
+};
+
+Need need_of(const TopicOptions& options) {
+    constexpr std::uint64_t kOthers = 3;  // the directory, topic.meta, readers
+    return {topic_bytes(options), options.partitions + kOthers};
 }
 
-// The free bytes may be gone a moment later: this only saves the work. The allocation decides.
-void check_space(const std::filesystem::path& directory, std::string_view name, std::uint64_t needed) {
-    const auto free = platform::free_bytes(directory.parent_path());
-    if (free && *free < needed)
-        no_space(directory, name, needed);
+bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const Need& need) noexcept {
+    return free && free->inodes && *free->inodes < need.inodes;
+}
+
+[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, const Need& need) {
+    const auto free = platform::free_space(directory.parent_path());
+    std::string text = "no space for topic '" + std::string(name) + "' in '" +
+                       directory.parent_path().parent_path().string() + "': " + std::to_string(need.bytes) +
+                       " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) +
+                       " free";
+    if (lacks_inodes(free, need)) {
+        text.append("; ").append(std::to_string(need.inodes)).append(" inodes (files and directories) needed, ");
+        text.append(std::to_string(*free->inodes)).append(" free");
+    }
+    throw Error(ErrorCode::no_space, directory.parent_path().string(), text);
+}
+
+// What is free may be gone a moment later: this only saves the work. The allocation decides.
+void check_space(const std::filesystem::path& directory, std::string_view name, const Need& need) {
+    const auto free = platform::free_space(directory.parent_path());
+    if ((free && free->bytes < need.bytes) || lacks_inodes(free, need))
+        no_space(directory, name, need);
 }
 
 void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options,
                 const TopicId& id) {
-    const Mapping file = platform::create_file(path, layout::kTopicFileBytes, kOwnerFileMode);
+    const Mapping file = platform::create_file(path, layout::kTopicFileBytes);
     write_stamp(file, layout::FileKind::topic, id);
     write_topic_meta(file, name, options);
     mark_ready(file);
@@ -49,14 +69,15 @@ void build_meta(const std::filesystem::path& path, std::string_view name, const 
 }
 
 void build_readers(const std::filesystem::path& path, std::uint32_t partitions, const TopicId& id) {
-    const Mapping file = platform::create_file(path, readers_file_bytes(partitions), kSharedFileMode);
+    const Mapping file = platform::create_file(path, readers_file_bytes(partitions));
     write_stamp(file, layout::FileKind::readers, id);  // the rest is right as zeros: no sleeper, no gate
     mark_ready(file);
     platform::sync_path(path);
 }
 
-void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id) {
-    const Mapping file = platform::create_file(path, partition_file_bytes(geometry), kOwnerFileMode);
+void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id,
+                     const std::function<bool()>& stop) {
+    const Mapping file = platform::create_file(path, partition_file_bytes(geometry), platform::Readers::any, stop);
     write_stamp(file, layout::FileKind::partition, id);
     *reinterpret_cast<layout::PartitionGeometry*>(file.data() + sizeof(layout::FileHeader)) = geometry;
     auto& control = *reinterpret_cast<Control*>(file.data() + layout::kControlAt);
@@ -68,14 +89,15 @@ void build_partition(const std::filesystem::path& path, const layout::PartitionG
     platform::sync_path(path);
 }
 
-void build_files(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
+void build_files(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
+                 const std::function<bool()>& stop) {
     const TopicId id = platform::random_id();
     build_meta(meta_path(directory), name, options, id);
     build_readers(readers_path(directory), options.partitions, id);
     layout::PartitionGeometry geometry = geometry_for(options);
     for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
         geometry.partition = partition;
-        build_partition(partition_path(directory, partition), geometry, id);
+        build_partition(partition_path(directory, partition), geometry, id, stop);
     }
     platform::sync_path(directory);
 }
@@ -87,18 +109,19 @@ std::uint64_t topic_bytes(const TopicOptions& options) {
            options.partitions * partition_file_bytes(geometry_for(options));
 }
 
-void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
-    const std::uint64_t needed = topic_bytes(options);
-    check_space(directory, name, needed);
-    if (!platform::create_directory(directory, kDirectoryMode)) {
+void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
+                 const std::function<bool()>& stop) {
+    const Need need = need_of(options);
+    check_space(directory, name, need);
+    if (!platform::create_directory(directory)) {
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
     try {
-        build_files(directory, name, options);
+        build_files(directory, name, options, stop);
     } catch (const Error& error) {
         platform::remove_directory(directory);
         if (error.code() == ErrorCode::no_space)
-            no_space(directory, name, needed);
+            no_space(directory, name, need);
         throw;
     } catch (...) {
         platform::remove_directory(directory);

@@ -19,7 +19,7 @@ using platform::HostMemory;
 using Log = partition_log::LogMemory<HostMemory>;
 
 ClientDescription describe_owner(std::uint64_t word, const client_table::ClientTable& clients) noexcept {
-    return clients.describe(layout::ClientId::from_word(word));
+    return clients.describe(layout::ClientId::from_word(layout::client_of(word)));
 }
 
 // All counters are relaxed: they are for show.
@@ -66,7 +66,7 @@ void add_gates(const Log& log, const client_table::ClientTable& clients, Partiti
     for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
         const std::uint64_t owner = gates.owner(i);
         const std::uint64_t word = gates.word(i);
-        if (owner == 0 || !gates.held(word))
+        if (!layout::has_begun(owner) || !gates.held(word))
             continue;
         partition.gates.push_back({gates.name(i), gates.offset_of(word), describe_owner(owner, clients)});
     }
@@ -151,6 +151,34 @@ std::string_view to_string(WhenFull policy) noexcept {
             return "block";
     }
     return "unknown";
+}
+
+std::string_view to_string(ClientState state) noexcept {
+    switch (state) {
+        case ClientState::alive:
+            return "alive";
+        case ClientState::dead:
+            return "dead";
+        case ClientState::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+std::string to_string(const ClientDescription& client) {
+    std::string text("client ");
+    text.append(std::to_string(client.slot));
+    if (client.pid != 0)
+        text.append(", pid ").append(std::to_string(client.pid));
+    switch (client.state) {
+        case ClientState::alive:
+            return text.append(", alive");
+        case ClientState::dead:
+            return text.append(client.pid != 0 ? ", dead" : ", dead (its pid is not known any more)");
+        case ClientState::unknown:
+            break;
+    }
+    return text.append(" (whether it lives cannot be told)");
 }
 
 std::string to_string(const TopicId& id) {

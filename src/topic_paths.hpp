@@ -1,4 +1,4 @@
-// Names of the files and directories of a broker, and their permissions.
+// Names of the files and directories of a broker.
 //
 //   <directory>/
 //     clients                    who is attached; its existence makes the directory a broker
@@ -17,11 +17,6 @@
 #include "layout/readers.hpp"
 
 namespace ringmain {
-
-inline constexpr std::uint32_t kDirectoryMode = 0755;  // others look, the owner creates and deletes topics
-inline constexpr std::uint32_t kOwnerFileMode = 0644;  // logs: others read them, the owner publishes
-inline constexpr std::uint32_t kSharedFileMode =
-    0666;  // consumers of other users register, sleep and gate through these
 
 inline std::filesystem::path clients_path(const std::filesystem::path& broker) { return broker / "clients"; }
 inline std::filesystem::path keeper_lock_path(const std::filesystem::path& broker) { return broker / "keeper.lock"; }

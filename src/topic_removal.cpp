@@ -83,8 +83,14 @@ NameState state_of_name(const std::filesystem::path& topic) {
         return NameState::foreign;
     if (is_dead(topic))
         return NameState::dead;
-    if (platform::kind_of(meta_path(topic)) == PathKind::file)
-        return NameState::live;
+    try {
+        if (platform::kind_of(meta_path(topic)) == PathKind::file)
+            return NameState::live;
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::permission_denied)
+            throw;
+        return NameState::live;  // private
+    }
     // No topic.meta: moved away between the two looks, or nothing of ours.
     return platform::kind_of(topic) == PathKind::absent ? NameState::free : NameState::foreign;
 }

@@ -77,6 +77,7 @@ ScratchDirectory::ScratchDirectory() : owner_pid_(::getpid()) {
         throw std::system_error(errno, std::generic_category(), path);
     path_ = path;
     lock_ = make_lock(path_);
+    guardian_.emplace([this] { std::filesystem::remove_all(path_); });
 }
 
 ScratchDirectory::~ScratchDirectory() {

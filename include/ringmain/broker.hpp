@@ -57,7 +57,7 @@ class RINGMAIN_API Broker {
 public:
     enum class Mode : std::uint8_t {
         open,            ///< The directory must exist and be a broker.
-        open_or_create,  ///< Make the directory a broker if it is absent or empty.
+        open_or_create,  ///< Make the directory a broker if it is absent or empty; its parent directory must exist.
     };
 
     /// Throws Error: not_found, permission_denied, version_mismatch, corrupt, no_space, io.
@@ -65,10 +65,15 @@ public:
 
     [[nodiscard]] const std::filesystem::path& directory() const noexcept;
 
+    /// This object made the directory a broker (open_or_create only); otherwise it was one.
+    [[nodiscard]] bool is_new() const noexcept;
+
     /// Creates a topic, all or nothing: every page is allocated and touched before the topic becomes visible.
     /// Throws Error: already_exists, invalid_argument (names option, value, range), no_space (needed and free
-    /// bytes), permission_denied, limit, io.
-    TopicDescription create_topic(std::string_view name, const TopicOptions& options = {});
+    /// bytes), permission_denied, limit, io, interrupted. `stop`: asked every few milliseconds; once it says true, the
+    /// creation is given up and nothing of it is left.
+    TopicDescription create_topic(std::string_view name, const TopicOptions& options = {},
+                                  const std::function<bool()>& stop = {});
 
     /// Opens the topic or creates it. Throws `mismatch` if it exists with other options; otherwise as create_topic.
     TopicDescription ensure_topic(std::string_view name, const TopicOptions& options = {});

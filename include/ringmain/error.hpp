@@ -24,6 +24,7 @@ enum class ErrorCode : std::uint8_t {
     busy,               ///< Somebody else holds it exclusively; the holder is in the text.
     forked,             ///< The object was inherited through fork().
     topic_deleted,      ///< The topic behind this handle was deleted.
+    interrupted,        ///< The caller asked to stop; nothing was done.
     io,                 ///< Any other failure of the operating system; errno is in the text.
 };
 

@@ -55,13 +55,22 @@ struct TopicOptions {
 using TopicId = std::array<std::uint8_t, 16>;
 RINGMAIN_API std::string to_string(const TopicId& id);
 
+enum class ClientState : std::uint8_t {
+    alive,
+    dead,     ///< Proven by the kernel-held lock.
+    unknown,  ///< This process may not look at the client table, or the client is none that ever was.
+};
+
 /// A producer or gate holder, as others see it. Informative: nobody decides by it.
 struct ClientDescription {
     std::uint32_t slot = 0;         ///< Slot in the client table.
     std::uint32_t incarnation = 0;  ///< Tells apart the clients that used the slot.
-    std::int32_t pid = 0;           ///< In the client's own pid namespace.
-    bool alive = false;             ///< By the kernel-held lock.
+    std::int32_t pid = 0;           ///< In the client's own pid namespace; 0: not known (any more).
+    ClientState state = ClientState::unknown;
 };
+RINGMAIN_API std::string_view to_string(ClientState state) noexcept;
+/// For people: "client 3, pid 4711, alive", "client 3, dead (its pid is not known any more)", and the like.
+RINGMAIN_API std::string to_string(const ClientDescription& client);
 
 struct GateDescription {
     std::string name;

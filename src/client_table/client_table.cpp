@@ -27,6 +27,8 @@ std::int32_t lives_since(ClientId id, std::uint32_t current) noexcept {
 ClientTable::ClientTable(platform::Mapping file, std::filesystem::path path, Access access)
     : path_(std::move(path)), mapping_(std::move(file)), access_(access), probe_(path_, Access::read_only) {}
 
+ClientTable::ClientTable(std::filesystem::path path) : path_(std::move(path)), access_(Access::read_only) {}
+
 ClientEntry& ClientTable::entry(std::uint32_t slot) const noexcept {
     return reinterpret_cast<ClientEntry*>(mapping_.data() + layout::kClientsAt)[slot];
 }
@@ -34,9 +36,10 @@ ClientEntry& ClientTable::entry(std::uint32_t slot) const noexcept {
 ClientId ClientTable::attach() {
     if (attached_)
         return id_;
-    FileLock lock(path_);  // throws permission_denied where the table is read-only
+    FileLock lock(path_);  // throws permission_denied, unless the rights came after the table was opened
     if (access_ != Access::read_write) {
-        throw Error(ErrorCode::permission_denied, path_.string(), "'" + path_.string() + "' is mapped read-only");
+        throw Error(ErrorCode::permission_denied, path_.string(),
+                    "'" + path_.string() + "' could not be written when the broker was opened; open it again");
     }
     for (std::uint32_t slot = 0; slot < layout::kClientsMax; ++slot) {
         if (!lock.try_lock(layout::kClientLockAt + slot))
@@ -71,7 +74,7 @@ ClientId ClientTable::take(std::uint32_t slot) noexcept {
 }
 
 bool ClientTable::proven_dead(ClientId id) const noexcept {
-    if (id.slot >= layout::kClientsMax || id.incarnation == 0)
+    if (!mapping_ || id.slot >= layout::kClientsMax || id.incarnation == 0)
         return false;
     // acquire CLIENT: at least as new as the word that named the client
     const auto current = static_cast<std::uint32_t>(entry(id.slot).incarnation.load(std::memory_order_acquire));
@@ -88,16 +91,19 @@ bool ClientTable::proven_dead_word(std::uint64_t word) const noexcept {
 }
 
 ClientDescription ClientTable::describe(ClientId id) const noexcept {
-    ClientDescription client{id.slot, id.incarnation, 0, false};
-    if (id.slot >= layout::kClientsMax)
+    ClientDescription client{id.slot, id.incarnation, 0, ClientState::unknown};
+    if (!mapping_ || id.slot >= layout::kClientsMax || id.incarnation == 0)
         return client;
+    if (proven_dead(id))
+        client.state = ClientState::dead;
     const ClientEntry& seen = entry(id.slot);
-    const auto current =
-        static_cast<std::uint32_t>(seen.incarnation.load(std::memory_order_acquire));  // acquire CLIENT
-    if (current != id.incarnation || id.incarnation == 0)
+    const auto pid = static_cast<std::int32_t>(seen.pid.load(std::memory_order_relaxed));  // relaxed: for show
+    // acquire CLIENT: read last; the pid is that of the client only if nobody has taken the slot over
+    if (static_cast<std::uint32_t>(seen.incarnation.load(std::memory_order_acquire)) != id.incarnation)
         return client;
-    client.pid = static_cast<std::int32_t>(seen.pid.load(std::memory_order_relaxed));  // relaxed: for show
-    client.alive = !proven_dead(id);
+    client.pid = pid;
+    if (client.state == ClientState::unknown)
+        client.state = ClientState::alive;
     return client;
 }
 

@@ -17,6 +17,8 @@ public:
     /// `file`: the table, mapped whole and with its header checked; read-only suffices for all but attach.
     /// `path`: the same file, for the locks. Throws Error as FileLock.
     ClientTable(platform::Mapping file, std::filesystem::path path, platform::Access access);
+    /// The table of a user who may not read it: attach is refused, nobody is proven dead.
+    explicit ClientTable(std::filesystem::path path);
 
     /// Registers this process: takes the lock of a free slot. Idempotent. Throws Error: limit, permission_denied.
     /// If the process dies in here, the slot is free again at once.

@@ -1,7 +1,8 @@
 // Gates: readers that hold the log start of a block topic back.
 //
-// A gate is one word {offset, held}. It gates by existing, not by its holder's being alive; when the holder is proven dead
-// it is dropped (recovery). The race between a gate that begins and a mover of log_start is decided by gate_floor: the gate
+// A gate is one word {offset, held}, and its owner. It gates by existing, not by its holder's being alive; when the holder
+// is proven dead, one compare-and-swap of the owner ends it (recovery): there is no half-reaped gate. What that leaves in
+// the word means nothing, because the next owner has not begun before it has written its own. The race between a gate that begins and a mover of log_start is decided by gate_floor: the gate
 // is written first, then compared with the floor; the mover announces the floor first, then looks at the gates again.
 #pragma once
 
@@ -37,7 +38,9 @@ public:
     [[nodiscard]] LowestGate lowest() const noexcept {
         LowestGate lowest;
         for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
-            const std::uint64_t word = readers_->gates[i].word.load(std::memory_order_acquire);  // acquire GATE
+            // the owner first: one that has begun has written the word
+            if (!layout::has_begun(readers_->gates[i].owner.load(std::memory_order_acquire))) continue;  // acquire GATE
+            const std::uint64_t word = readers_->gates[i].word.load(std::memory_order_acquire);          // acquire GATE
             if (!held(word)) continue;
             if (!lowest.index || offset_of(word) < lowest.offset) lowest = {offset_of(word), i};
         }
@@ -49,10 +52,12 @@ public:
         for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
             std::uint64_t free = 0;
             // lost: another reader has the entry; an owner word is unique to one life of a client, so there is no ABA
-            if (!readers_->gates[i].owner.compare_exchange_strong(free, owner, std::memory_order_acq_rel,
+            if (!readers_->gates[i].owner.compare_exchange_strong(free, owner | layout::kOwnerBegins,
+                                                                  std::memory_order_acq_rel,
                                                                   std::memory_order_relaxed)) {
                 continue;
             }
+            M::point("gate.claimed");
             write_name(readers_->gates[i], name);
             return i;
         }
@@ -65,8 +70,9 @@ public:
     std::uint64_t hold(std::uint32_t index, std::uint64_t offset, const Floor& gate_floor) noexcept {
         for (;;) {
             readers_->gates[index].word.store(held_at(offset), std::memory_order_release);  // release GATE
+            begin(readers_->gates[index]);
             M::point("gate.written");
-            // the gate's store before the look at the floor; pairs with the fence in advance_start
+            // the gate's stores before the look at the floor; pairs with the fence in advance_start
             M::fence(std::memory_order_seq_cst);
             const std::uint64_t floor = gate_floor.load(std::memory_order_acquire);  // acquire GATE_FLOOR
             if (floor <= offset) return offset;
@@ -83,23 +89,18 @@ public:
     /// Stops gating and gives the entry back. Only the holder may call it.
     void drop(std::uint32_t index) noexcept {
         readers_->gates[index].word.store(0, std::memory_order_release);   // release GATE
-        readers_->gates[index].owner.store(0, std::memory_order_release);  // release GATE: the word is clear
+        readers_->gates[index].owner.store(0, std::memory_order_release);  // release GATE: the holder's reads ended
     }
 
-    /// Frees the entry of a holder that is proven dead. Several may try at once: the one that takes the entry over does it.
-    /// `me`: the caller's own client word; if the caller dies in here, the entry is reaped from it in turn.
-    bool reap(std::uint32_t index, std::uint64_t dead_owner, std::uint64_t me) noexcept {
-        std::uint64_t expected = dead_owner;
-        // lost: somebody else reaps; an owner word is unique to one life of a client, so there is no ABA
-        if (!readers_->gates[index].owner.compare_exchange_strong(expected, me, std::memory_order_acq_rel,
-                                                                  std::memory_order_relaxed)) {
-            return false;
-        }
-        M::point("gate.taken_over");
-        drop(index);
-        return true;
+    /// Ends the gate of a holder that is proven dead, and frees its entry: one step. Several may try at once.
+    /// `dead_owner`: as owner() answered.
+    bool reap(std::uint32_t index, std::uint64_t dead_owner) noexcept {
+        // lost: somebody else reaped it; an owner word is unique to one life of a client, so there is no ABA
+        return readers_->gates[index].owner.compare_exchange_strong(dead_owner, 0, std::memory_order_acq_rel,
+                                                                    std::memory_order_relaxed);
     }
 
+    /// The owner word; layout::client_of tells whom it names.
     [[nodiscard]] std::uint64_t owner(std::uint32_t index) const noexcept {
         return readers_->gates[index].owner.load(std::memory_order_acquire);  // acquire GATE
     }
@@ -119,6 +120,12 @@ public:
 
 private:
     static constexpr std::size_t kNameWords = 8;
+
+    static void begin(Entry& entry) noexcept {
+        const std::uint64_t owner = entry.owner.load(std::memory_order_relaxed);  // relaxed: the holder's own store
+        if (layout::has_begun(owner)) return;
+        entry.owner.store(layout::client_of(owner), std::memory_order_release);  // release GATE: the word is the holder's
+    }
 
     static void write_name(Entry& entry, std::string_view name) noexcept {
         char text[sizeof(std::uint64_t) * kNameWords] = {};

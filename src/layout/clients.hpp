@@ -58,4 +58,14 @@ struct ClientId {
     }
 };
 
+/// Set in the owner word of a producer's slot or of a gate from its claim until its tenure begins: what else the entry
+/// holds is still the last owner's, and means nothing.
+inline constexpr std::uint64_t kOwnerBegins = std::uint64_t{1} << 31;
+
+/// The client that an owner word names.
+[[nodiscard]] constexpr std::uint64_t client_of(std::uint64_t owner) noexcept { return owner & ~kOwnerBegins; }
+[[nodiscard]] constexpr bool has_begun(std::uint64_t owner) noexcept {
+    return owner != 0 && (owner & kOwnerBegins) == 0;
+}
+
 }  // namespace ringmain::layout

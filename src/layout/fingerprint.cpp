@@ -59,6 +59,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"kClientsAt", kClientsAt, 0},
     {"kClientsMax", kClientsMax, 0},
     {"kClientLockAt", kClientLockAt, 0},
+    {"kOwnerBegins", kOwnerBegins, 0},
     {"kInExtent", kInExtent, 0},
     {"kNullKey", kNullKey, 0},
     {"kNullValue", kNullValue, 0},

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "layout/clients.hpp"
 #include "layout/file_header.hpp"
 #include "platform/memory.hpp"
 
@@ -25,10 +26,10 @@ namespace ringmain::layout {
 inline constexpr std::uint32_t kGatesMax = 16;
 inline constexpr std::size_t kGateNameMax = 63;
 
-/// A reader that holds log_start back on a block topic.
+/// A reader that holds log_start back on a block topic. It gates if `owner` has begun and `word` is held.
 ///
 ///   +0   word   0 none, or offset << 1 | 1: everything from offset on is kept
-///   +8   owner  0 free, or incarnation << 32 | client slot + 1
+///   +8   owner  0 free, or incarnation << 32 | client slot + 1; with kOwnerBegins until `word` is the owner's own
 ///   +16  name   for people; written before word
 template <class M>
 struct GateEntry {

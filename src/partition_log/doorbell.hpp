@@ -55,6 +55,10 @@ public:
         readers_->doorbell.fetch_or(layout::kCloseRequested, std::memory_order_acq_rel);
     }
 
+    [[nodiscard]] bool close_requested() const noexcept {
+        return (readers_->doorbell.load(std::memory_order_acquire) & layout::kCloseRequested) != 0;  // acquire DOORBELL
+    }
+
     /// Serves a request: closes the ticket if it is open. Producers and the keeper call it.
     void serve_close_request(const LogMemory<M>& log) noexcept {
         if ((readers_->doorbell.fetch_and(~std::uint64_t{layout::kCloseRequested}, std::memory_order_acq_rel) & layout::kCloseRequested) == 0) return;

@@ -16,23 +16,34 @@ void Descriptor::reset() noexcept {
     fd_ = -1;
 }
 
-Descriptor open_file(const std::filesystem::path& path, int flags) {
+int beyond_streams(int fd) noexcept {
+    constexpr int kFirstBeyondStreams = 3;
+    if (fd < 0 || fd >= kFirstBeyondStreams)
+        return fd;
+    const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstBeyondStreams);
+    const int failure = errno;
+    ::close(fd);
+    errno = failure;
+    return moved;
+}
+
+namespace {
+
+const char* action_of(int flags) noexcept {
+    if ((flags & O_CREAT) != 0)
+        return "create";
+    return (flags & O_ACCMODE) == O_RDONLY ? "open for reading" : "open for writing";
+}
+
+}  // namespace
+
+Descriptor open_file(const std::filesystem::path& path, int flags, unsigned mode) {
     int fd = -1;
     do {
-        fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        fd = beyond_streams(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
     } while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        throw system_failure("open", path, errno);
-    // Not among the standard streams: a process that was started with one of them closed would print into this file.
-    constexpr int kFirstBeyondStreams = 3;
-    if (fd < kFirstBeyondStreams) {
-        const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstBeyondStreams);
-        const int failure = errno;
-        ::close(fd);
-        if (moved < 0)
-            throw system_failure("open", path, failure);
-        fd = moved;
-    }
+        throw system_failure(action_of(flags), path, errno);
     return Descriptor(fd);
 }
 

@@ -30,8 +30,13 @@ private:
     int fd_ = -1;
 };
 
+/// The same open file under a number beyond the standard streams: a process that was started with one of them closed
+/// would print into it or read from it otherwise. Takes `fd` over, whatever happens; -1, with errno, if there is no
+/// number left.
+[[nodiscard]] int beyond_streams(int fd) noexcept;
+
 /// open(2) with O_CLOEXEC and O_NONBLOCK (a FIFO in the place of a file must not hang anybody), retried when a signal
-/// interrupts it. Throws Error as system_failure says.
-[[nodiscard]] Descriptor open_file(const std::filesystem::path& path, int flags);
+/// interrupts it; a new file gets what the umask leaves of `mode`. Throws Error as system_failure says.
+[[nodiscard]] Descriptor open_file(const std::filesystem::path& path, int flags, unsigned mode = 0666);
 
 }  // namespace ringmain::platform

@@ -9,11 +9,12 @@
 #include <cstring>
 #include <string>
 
+#include "platform/descriptor.hpp"
 #include "ringmain/error.hpp"
 
 namespace ringmain::platform {
 
-Event::Event() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+Event::Event() : fd_(beyond_streams(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))) {
     if (fd_ >= 0) return;
     const int failure = errno;
     const ErrorCode code = failure == EMFILE || failure == ENFILE ? ErrorCode::limit : ErrorCode::io;

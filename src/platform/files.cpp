@@ -20,12 +20,19 @@ namespace ringmain::platform {
 namespace {
 
 // A signal undoes what the interrupted call had allocated; in pieces, even a steady timer signal cannot stop the whole.
-constexpr std::uint64_t kAllocationPiece = std::uint64_t{64} << 20;
+constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kTouchBytes = 4096;  // the smallest page of any supported machine
 
-void allocate(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes) {
+void stop_if_told(const std::filesystem::path& path, const std::function<bool()>& stop) {
+    if (stop && stop())
+        throw Error(ErrorCode::interrupted, path.string(), "the making of '" + path.string() + "' was interrupted");
+}
+
+void allocate(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes,
+              const std::function<bool()>& stop) {
     for (std::uint64_t at = 0; at < bytes;) {
-        const std::uint64_t piece = std::min(kAllocationPiece, bytes - at);
+        stop_if_told(path, stop);
+        const std::uint64_t piece = std::min(kPieceBytes, bytes - at);
         const int error = ::posix_fallocate(file.get(), static_cast<off_t>(at), static_cast<off_t>(piece));
         if (error == EINTR)
             continue;
@@ -37,14 +44,47 @@ void allocate(const Descriptor& file, const std::filesystem::path& path, std::ui
 
 // Allocated blocks of a disk file system still have no page; a page that is written now never faults for want of
 // memory.
-void touch_every_page(const Mapping& mapping) noexcept {
+void touch_every_page(const Mapping& mapping, const std::filesystem::path& path, const std::function<bool()>& stop) {
     for (std::uint64_t at = 0; at < mapping.size(); at += kTouchBytes) {
+        if (at % kPieceBytes == 0)
+            stop_if_told(path, stop);
         *const_cast<volatile std::byte*>(mapping.data() + at) = std::byte{0};
     }
 }
 
-void set_mode(const Descriptor& file, const std::filesystem::path& path, Mode mode) {
-    if (::fchmod(file.get(), mode) != 0)
+constexpr ::mode_t kGroupReads = 040;
+constexpr ::mode_t kGroupWrites = 020;
+constexpr ::mode_t kWriters = 0622;  // who may write by the umask gets the right to read afterwards
+
+bool shares_with_group(const std::filesystem::path& directory) noexcept {
+    struct stat status {};
+    return ::stat(directory.c_str(), &status) == 0 && (status.st_mode & S_ISGID) != 0 &&
+           (status.st_mode & kGroupWrites) != 0;
+}
+
+// The umask has done its part when the file was opened. Nobody has a right for a moment that he is not to have.
+void set_rights(const Descriptor& file, const std::filesystem::path& path, Readers readers) {
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0)
+        throw system_failure("look at", path, errno);
+    const ::mode_t made = status.st_mode & 07777U;
+    ::mode_t wanted = made;
+    if (shares_with_group(path.parent_path()))
+        wanted |= kGroupReads | kGroupWrites;
+    if (readers == Readers::writers_only)
+        wanted |= (wanted & 0222U) << 1;
+    if (wanted != made && ::fchmod(file.get(), wanted) != 0)
+        throw system_failure("set the mode of", path, errno);
+}
+
+// Also for a directory that exists: its maker may have been killed before it did so.
+void share_directory(const std::filesystem::path& path) {
+    constexpr ::mode_t kGroupUses = 070;
+    struct stat status {};
+    if (!shares_with_group(path.parent_path()) || ::stat(path.c_str(), &status) != 0)
+        return;
+    const ::mode_t mode = status.st_mode & 07777U;
+    if ((mode & kGroupUses) != kGroupUses && ::chmod(path.c_str(), mode | kGroupUses) != 0 && errno != EPERM)
         throw system_failure("set the mode of", path, errno);
 }
 
@@ -54,19 +94,14 @@ struct DirectoryCloser {
 
 }  // namespace
 
-Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Mode mode) {
-    int fd = -1;
-    do {
-        fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    } while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        throw system_failure("create", path, errno);
-    const Descriptor file(fd);
+Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Readers readers,
+                    const std::function<bool()>& stop) {
+    const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, readers == Readers::writers_only ? kWriters : 0666);
     try {
-        set_mode(file, path, mode);
-        allocate(file, path, bytes);
+        set_rights(file, path, readers);
+        allocate(file, path, bytes, stop);
         Mapping mapping(path, Access::read_write, bytes);
-        touch_every_page(mapping);
+        touch_every_page(mapping, path, stop);
         return mapping;
     } catch (...) {
         remove_file(path);
@@ -74,15 +109,12 @@ Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Mode
     }
 }
 
-bool create_directory(const std::filesystem::path& path, Mode mode) {
-    if (::mkdir(path.c_str(), mode) != 0) {
-        if (errno == EEXIST)
-            return false;
+bool create_directory(const std::filesystem::path& path) {
+    const bool made = ::mkdir(path.c_str(), 0777) == 0;
+    if (!made && errno != EEXIST)
         throw system_failure("create the directory", path, errno);
-    }
-    if (::chmod(path.c_str(), mode) != 0)
-        throw system_failure("set the mode of", path, errno);
-    return true;
+    share_directory(path);
+    return made;
 }
 
 bool link_file(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -120,23 +152,34 @@ bool remove_directory(const std::filesystem::path& path) noexcept {
     try {
         for (const std::string& name : names_in(path))
             remove_file(path / name);
-    } catch (const std::bad_alloc&) {
-        return false;  // the next sweep tries again
+    } catch (const std::exception&) {
+        return false;  // no memory or no right to: the next sweep tries again
     }
     return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
+void replace_text(const std::filesystem::path& path, const std::string& text) noexcept {
+    try {
+        const Descriptor file = open_file(path, O_WRONLY | O_TRUNC);
+        (void)!::write(file.get(), text.data(), text.size());
+    } catch (const std::exception&) {
+        // it stays as it is
+    }
+}
+
 void sync_path(const std::filesystem::path& path) noexcept {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return;
-    ::fsync(fd);
-    ::close(fd);
+    try {
+        ::fsync(open_file(path, O_RDONLY).get());
+    } catch (const std::exception&) {
+        // as durable as it is
+    }
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& directory) {
     std::vector<std::string> names;
     const std::unique_ptr<DIR, DirectoryCloser> stream(::opendir(directory.c_str()));
+    if (!stream && errno != ENOENT && errno != ENOTDIR)
+        throw system_failure("list the directory", directory, errno);
     if (!stream)
         return names;
     while (const dirent* entry = ::readdir(stream.get())) {
@@ -159,11 +202,14 @@ PathKind kind_of(const std::filesystem::path& path) {
     return S_ISDIR(status.st_mode) ? PathKind::directory : PathKind::other;
 }
 
-std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) noexcept {
+std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept {
     struct statvfs status {};
     if (::statvfs(path.c_str(), &status) != 0)
         return std::nullopt;
-    return std::uint64_t{status.f_bavail} * status.f_frsize;
+    FreeSpace space{std::uint64_t{status.f_bavail} * status.f_frsize, std::nullopt};
+    if (status.f_files != 0)
+        space.inodes = status.f_favail;
+    return space;
 }
 
 }  // namespace ringmain::platform

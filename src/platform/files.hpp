@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,16 +12,23 @@
 
 namespace ringmain::platform {
 
-/// Permissions of a new file or directory. They are set by fchmod, so that the umask takes nothing away.
-using Mode = std::uint32_t;
+// Rights of new files and directories: what the umask leaves. In a directory that is setgid and writable by its group,
+// the group may read and write whatever the umask says: so an administrator shares a directory with a group.
+
+enum class Readers : std::uint8_t {
+    any,           ///< As the umask says.
+    writers_only,  ///< Nobody who may not write the file: who may read it could lock it, and keep others from doing so.
+};
 
 /// Makes a file of that many zero bytes that must not exist yet, with every page allocated and touched: no later access
 /// to it can fail for want of memory. Returns it mapped read-write. On failure nothing is left. Throws Error:
-/// already_exists, no_space, permission_denied, not_found, io.
-[[nodiscard]] Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Mode mode);
+/// already_exists, no_space, permission_denied, not_found, io, interrupted (`stop`, asked between pieces of work of some
+/// milliseconds, said so).
+[[nodiscard]] Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes,
+                                  Readers readers = Readers::any, const std::function<bool()>& stop = {});
 
 /// False if it exists. Throws Error otherwise.
-bool create_directory(const std::filesystem::path& path, Mode mode);
+bool create_directory(const std::filesystem::path& path);
 
 /// Gives a file a further name. False if that name is taken. Throws Error otherwise.
 bool link_file(const std::filesystem::path& from, const std::filesystem::path& to);
@@ -35,18 +43,26 @@ enum class RenameResult : std::uint8_t { renamed, target_exists, source_missing 
 bool remove_file(const std::filesystem::path& path) noexcept;
 bool remove_directory(const std::filesystem::path& path) noexcept;
 
+/// Puts a short text in the place of what is in an existing file. For show: a failure changes nothing else.
+void replace_text(const std::filesystem::path& path, const std::string& text) noexcept;
+
 /// Makes a file or the names in a directory durable on a disk; costs nothing on a tmpfs. Never fails: a file system
 /// without it is as durable as it is.
 void sync_path(const std::filesystem::path& path) noexcept;
 
-/// Names in a directory, without "." and ".."; none if it cannot be read.
+/// Names in a directory, without "." and ".."; none if it is not there. Throws Error permission_denied or io.
 [[nodiscard]] std::vector<std::string> names_in(const std::filesystem::path& directory);
 
 enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// Throws Error permission_denied or io.
 [[nodiscard]] PathKind kind_of(const std::filesystem::path& path);
 
-/// Bytes free for this user on the file system of the path, if the kernel tells.
-[[nodiscard]] std::optional<std::uint64_t> free_bytes(const std::filesystem::path& path) noexcept;
+/// What is free for this user on a file system.
+struct FreeSpace {
+    std::uint64_t bytes = 0;
+    std::optional<std::uint64_t> inodes;  ///< Nothing: they are not counted there.
+};
+/// Of the file system of the path, if the kernel tells.
+[[nodiscard]] std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept;
 
 }  // namespace ringmain::platform

@@ -9,7 +9,7 @@
 namespace ringmain::platform {
 
 /// The Error for a system call on a path that failed with `error`: not_found, permission_denied (with owner and mode of
-/// what refused), no_space, limit (descriptors) or io. The text names the call, the path and errno.
+/// what refused, and the missing right), no_space, limit (descriptors) or io. The text names the call, the path and errno.
 [[nodiscard]] Error system_failure(std::string_view action, const std::filesystem::path& path, int error);
 
 }  // namespace ringmain::platform

@@ -83,7 +83,7 @@ private:
             for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
                 std::uint64_t free = 0;
                 // acquire ENTRY: what the slot's last owner did; lost: somebody else has it
-                if (log_.producers[slot].owner.compare_exchange_strong(free, owner_, std::memory_order_acq_rel,
+                if (log_.producers[slot].owner.compare_exchange_strong(free, owner_ | layout::kOwnerBegins, std::memory_order_acq_rel,
                                                                        std::memory_order_relaxed)) {
                     return {AttachOutcome::attached, slot, begin_tenure(slot)};
                 }
@@ -99,6 +99,7 @@ private:
         const std::uint64_t generation = entry.generation.load(std::memory_order_relaxed) + 1;  // relaxed: only the owner writes
         entry.generation.store(generation, std::memory_order_release);  // release ENTRY: before any extent names it
         entry.ticket.store(partition_log::kIdle, std::memory_order_release);           // release ENTRY
+        entry.owner.store(owner_, std::memory_order_release);  // release ENTRY: from here on the ticket is the owner's
         return generation;
     }
 

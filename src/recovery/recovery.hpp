@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "gate_table/gate_table.hpp"
+#include "layout/clients.hpp"
 #include "partition_log/cell_word.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/tickets.hpp"
@@ -43,7 +44,7 @@ bool recover_lease(const partition_log::LogMemory<M>& log, std::uint64_t lease, 
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
         const bool same_tenure =
             (entry.generation.load(std::memory_order_acquire) & partition_log::kGenerationMask) == lease_generation(lease);
-        if (owner != 0 && same_tenure && !is_dead(owner)) return false;
+        if (layout::has_begun(owner) && same_tenure && !is_dead(owner)) return false;
     }
     recover_log_end(log);
     M::point("lease.recovered");
@@ -78,7 +79,7 @@ bool reap_producer(const partition_log::LogMemory<M>& log, std::uint32_t slot, s
                    std::uint64_t* sealed = nullptr) noexcept {
     auto& entry = log.producers[slot];
     // before the proof: the generation of exactly this owner's tenure (it never changes once the owner is dead)
-    if (!is_dead(owner)) return false;
+    if (!is_dead(layout::client_of(owner))) return false;
     const std::uint64_t generation = entry.generation.load(std::memory_order_acquire);  // acquire ENTRY
     if (entry.owner.load(std::memory_order_acquire) != owner) return true;              // acquire ENTRY: reaped by others
     const std::uint64_t lease = log.control->lease.load(std::memory_order_acquire);     // acquire LEASE
@@ -105,14 +106,14 @@ std::uint64_t reap_producers(const partition_log::LogMemory<M>& log, const IsDea
     return reaped;
 }
 
-/// R6: drops the gates of holders that are proven dead. `me`: the caller's client word. Returns how many.
+/// R6: ends the gates of holders that are proven dead. Returns how many.
 template <class M, class IsDead>
-std::uint64_t reap_gates(const partition_log::LogMemory<M>& log, std::uint64_t me, const IsDead& is_dead) noexcept {
+std::uint64_t reap_gates(const partition_log::LogMemory<M>& log, const IsDead& is_dead) noexcept {
     gate_table::GateTable<M> gates(log.readers);
     std::uint64_t reaped = 0;
     for (std::uint32_t index = 0; index < layout::kGatesMax; ++index) {
         const std::uint64_t owner = gates.owner(index);
-        if (owner != 0 && is_dead(owner) && gates.reap(index, owner, me)) ++reaped;
+        if (owner != 0 && is_dead(layout::client_of(owner)) && gates.reap(index, owner)) ++reaped;
     }
     return reaped;
 }
@@ -123,7 +124,7 @@ template <class M, class IsDead>
     for (std::uint32_t slot = 0; slot < log.producer_slots; ++slot) {
         const auto& entry = log.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
-        if (owner == 0) continue;
+        if (!layout::has_begun(owner)) continue;  // its ticket is the last owner's
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
         if (ticket == partition_log::kIdle || is_dead(owner)) continue;
         if (ticket == partition_log::kTaking) return true;

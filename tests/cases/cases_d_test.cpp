@@ -122,6 +122,35 @@ TEST_CASE("D02 Even the broker's own files are refused cleanly by a tmpfs of one
     CHECK_THAT(answer, test::contains("broker"));
 }
 
+TEST_CASE("D02 A file system that has bytes left and no inodes is refused with the inodes that are needed and free") {
+    if (!can_mount())
+        SKIP("needs the right to mount");
+    const ScratchDirectory scratch;
+    const std::string answer = on_small_tmpfs(scratch.path(), "64m,nr_inodes=20", [&] {
+        Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+        TopicOptions options;
+        options.partitions = 20;
+        options.records = 1024;
+        options.payload_bytes = 0;
+        const std::string text = code_and_text(thrown_by([&] { return broker.create_topic("wide", options); }));
+        return text + "\n" + leftovers(scratch.broker());
+    });
+    CHECK_THAT(answer, test::contains("no_space: no space for topic 'wide'"));
+    CHECK_THAT(answer, test::contains("23 inodes (files and directories) needed, "));
+    CHECK_THAT(answer, test::contains(" free\n0 topics, 0 staged"));
+}
+
+TEST_CASE("D02 A broker that finds no inode for its own files says that") {
+    if (!can_mount())
+        SKIP("needs the right to mount");
+    const ScratchDirectory scratch;
+    const std::string answer = on_small_tmpfs(scratch.path(), "64m,nr_inodes=6", [&] {
+        return code_and_text(thrown_by([&] { return Broker(scratch.broker(), Broker::Mode::open_or_create); }));
+    });
+    CHECK_THAT(answer, test::contains("no_space: "));
+    CHECK_THAT(answer, test::contains("no inode left"));
+}
+
 TEST_CASE("D02 Space that goes away during a creation is an error, not a signal, and all of it comes back") {
     if (!can_mount())
         SKIP("needs the right to mount");
@@ -130,11 +159,11 @@ TEST_CASE("D02 Space that goes away during a creation is an error, not a signal,
     // the creation is often wrong.
     const std::string answer = on_small_tmpfs(scratch.path(), "16m", [&] {
         Broker broker(scratch.broker(), Broker::Mode::open_or_create);
-        const std::uint64_t before = platform::free_bytes(scratch.path()).value_or(0);
+        const std::uint64_t before = platform::free_space(scratch.path()).value_or(platform::FreeSpace{}).bytes;
         Child filler([&] {
             for (int i = 0; i < 2000; ++i) {
                 try {
-                    (void)platform::create_file(scratch.path() / "filler", 12 << 20, 0600);
+                    (void)platform::create_file(scratch.path() / "filler", 12 << 20);
                 } catch (const Error&) {
                 }
                 ::unlink((scratch.path() / "filler").c_str());
@@ -154,7 +183,7 @@ TEST_CASE("D02 Space that goes away during a creation is an error, not a signal,
         }
         filler.kill();
         ::unlink((scratch.path() / "filler").c_str());
-        const std::uint64_t after = platform::free_bytes(scratch.path()).value_or(0);
+        const std::uint64_t after = platform::free_space(scratch.path()).value_or(platform::FreeSpace{}).bytes;
         return leftovers(scratch.broker()) + (before == after ? ", all space back" : ", space lost");
     });
     CHECK(answer == "0 topics, 0 staged, all space back");

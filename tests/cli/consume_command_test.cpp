@@ -242,6 +242,18 @@ TEST_CASE("Consume ends quietly when nobody reads its output any more") {
     CHECK(result.errors == "");
 }
 
+TEST_CASE("Consume that waits for records ends when nobody reads its output any more") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    REQUIRE(broker.run({"produce", "t"}, "a\n").exit_code == 0);
+    CliProcess consumer(broker.in_directory({"consume", "t"}));
+    REQUIRE(consumer.wait_for_output("a\n"));
+    consumer.close_output();  // as `head -1` does
+    const CliResult result = consumer.finish();
+    CHECK(result.exit_code == 0);
+    CHECK(result.errors == "");
+}
+
 TEST_CASE("Consume fails when its topic is deleted under it") {
     const CliBroker broker;
     broker.create_topic("t");

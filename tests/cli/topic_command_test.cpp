@@ -1,8 +1,10 @@
 // `ringmain topic`: create, list, describe, delete.
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "cli_process.hpp"
 #include "support/catch.hpp"
@@ -25,7 +27,7 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
     const CliBroker broker;
     const CliResult created = broker.run({"topic", "create", "trades", "--partitions", "3", "--records", "1K", "--cell",
                                           "128", "--payload", "256K", "--producers", "8", "--when-full", "block"});
-    CHECK(created.errors == "");
+    CHECK(created.errors == "ringmain: '" + broker.directory().string() + "' is a new broker directory\n");
     REQUIRE(created.exit_code == 0);
     CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") &&
                                    contains("262144 bytes (256 KiB)") && contains("largest record") &&
@@ -188,6 +190,36 @@ TEST_CASE("D08 a topic larger than the file system is refused with needed and fr
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.errors, contains("ringmain: ") && contains("free"));
     CHECK(broker.run({"topic", "list"}).output == "");
+}
+
+TEST_CASE("A creation makes the last directory of the path, says so once, and makes no directory above it") {
+    const CliBroker broker;
+    const std::string made = broker.directory().string() + "/made";
+    const auto create = [](const std::string& directory, const std::string& name) {
+        return run_cli({"-d", directory, "topic", "create", name, "--records", "1K", "--payload", "0"});
+    };
+    CHECK(create(made, "a").errors == "ringmain: '" + made + "' is a new broker directory\n");
+    CHECK(create(made, "b").errors == "");
+    const CliResult refused = create(broker.directory().string() + "/typo/made", "a");
+    CHECK(refused.exit_code == 1);
+    CHECK_THAT(refused.errors, contains("typo/made"));
+    CHECK_FALSE(std::filesystem::exists(broker.directory() / "typo"));
+}
+
+TEST_CASE("A creation that is interrupted leaves nothing, and says so") {
+    const CliBroker broker;
+    broker.create_topic("small");
+    const std::filesystem::path staging = broker.directory() / "staging";
+    // Far more work than the moment until the signal comes; on tmpfs it is taken back as it was given.
+    CliProcess creation(broker.in_directory({"topic", "create", "large", "--partitions", "64", "--payload", "64M"}));
+    while (std::filesystem::is_empty(staging))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    creation.send_signal(SIGINT);
+    const CliResult result = creation.finish();
+    CHECK(result.exit_code == 1);
+    CHECK(result.errors == "ringmain: interrupted: topic 'large' was not created\n");
+    CHECK(std::filesystem::is_empty(staging));
+    CHECK(broker.run({"topic", "list"}).output == "small\n");
 }
 
 }  // namespace ringmain::test

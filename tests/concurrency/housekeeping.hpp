@@ -29,8 +29,8 @@ inline void keep_house(const partition_log::LogMemory<MortalMemory>& log, Lives&
             gate_table::GateTable<MortalMemory> gates(log.readers);
             for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
                 const std::uint64_t owner = gates.owner(i);
-                if (owner != 0 && is_dead(owner))
-                    gates.reap(i, owner, me);
+                if (owner != 0 && is_dead(layout::client_of(owner)))
+                    gates.reap(i, owner);
             }
             bool waiting = false;
             for (std::uint64_t i = 0; i < log.records; ++i)

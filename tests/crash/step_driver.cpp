@@ -107,9 +107,10 @@ void Stepper::go_on(World& world, bool victim_alive) {
     // what is retained right now must be what it was, before anybody moves on
     world.read();
     world.ledger.read_again(world.log);
+    const bool kept = scenario_.refuses_others != Refuses::until_kept;
     if (!world.me.shared && !world.attach(world.me) && !may_refuse)
         ++world.ledger.faults().stuck;
-    if (!world.go_on(kLaps * world.log.records) && !may_refuse)
+    if (!world.go_on(kLaps * world.log.records) && !may_refuse && kept)
         ++world.ledger.faults().stuck;
     // now a keeper comes: what it gives back while the victim is only stopped must not be written late
     for (std::uint64_t i = 0; i < kKeeperPasses; ++i) {

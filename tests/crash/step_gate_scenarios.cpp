@@ -68,15 +68,13 @@ Scenario with_gate(const char* name, std::uint64_t first_offset,
 
 Scenario reap(std::uint64_t first_offset) {
     Scenario scenario = named("reap a dead reader's gate", first_offset);
-    scenario.refuses_others = Refuses::until_reaped;
+    scenario.refuses_others = Refuses::until_kept;
     scenario.prepare = [before = scenario.prepare](World& world) {
         before(world);
         give_gate(world, kDeadReader);
         world.dead.push_back(kDeadReader);
     };
-    scenario.operation = [](World& world, Actor& victim, Report& report) {
-        world.gates().reap(report.gate, kDeadReader, victim.owner);
-    };
+    scenario.operation = [](World& world, Actor&, Report& report) { world.gates().reap(report.gate, kDeadReader); };
     return scenario;
 }
 

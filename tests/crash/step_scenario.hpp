@@ -11,8 +11,9 @@
 
 namespace ringmain::crash {
 
-/// Whether a victim may keep others from publishing: by the lease while it lives, by a gate until that is reaped.
-enum class Refuses : std::uint8_t { never, while_alive, until_reaped };
+/// Whether a victim may keep others from publishing: by the lease while it lives, by its gate until that is reaped, or not
+/// itself, but the dead reader whose gate it reaps, until another keeper comes.
+enum class Refuses : std::uint8_t { never, while_alive, until_reaped, until_kept };
 
 struct Scenario {
     std::string name;

@@ -114,8 +114,8 @@ void World::keep_house() {
     recovery::reap_producers(log, is_dead());
     for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
         const std::uint64_t owner = gates().owner(i);
-        if (owner != 0 && is_dead()(owner))
-            gates().reap(i, owner, owner_of(6));
+        if (owner != 0 && is_dead()(layout::client_of(owner)))
+            gates().reap(i, owner);
     }
     for (std::uint64_t i = 0; i < log.records; ++i) {
         bool waiting = false;
@@ -141,7 +141,7 @@ std::uint64_t World::left_behind() const {
     }
     for (std::uint32_t i = 0; i < layout::kGatesMax; ++i) {
         const bool readers = reader_gate == i;
-        left += !readers && (gates().owner(i) != 0 || gates().word(i) != 0) ? 1 : 0;
+        left += !readers && gates().owner(i) != 0 ? 1 : 0;
     }
     left += log.control->lease.load(std::memory_order_acquire) != 0 ? 1 : 0;
     return left;

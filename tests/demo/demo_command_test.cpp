@@ -1,9 +1,15 @@
 // Whole runs of `ringmain demo`: its counts, its errors, and what it leaves behind.
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "demo_run.hpp"
@@ -31,6 +37,27 @@ Json report_of(const ProgramResult& result) {
     }
     CHECK(report.at("ok").get<bool>());
     return report;
+}
+
+/// Waits, within a wide bound.
+bool eventually(const std::function<bool()>& reached) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!reached()) {
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return true;
+}
+
+bool becomes_empty(const TestDirectory& directory) {
+    return eventually([&] { return directory.empty(); });
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+    const std::string pid = std::to_string(parent);
+    std::ifstream file("/proc/" + pid + "/task/" + pid + "/children");
+    return {std::istream_iterator<pid_t>(file), std::istream_iterator<pid_t>()};
 }
 
 /// Rows with everything that RFC 4180 allows; the keys repeat unevenly, one of them is empty.
@@ -179,16 +206,47 @@ TEST_CASE("An interrupted demo ends its children and removes its directory") {
     }
 }
 
-TEST_CASE("A killed demo leaves no process, and the next one removes its directory") {
+TEST_CASE("A demo that is killed leaves nothing behind") {
+    const TestDirectory directory;
+    const std::filesystem::path parent = directory.path() / "made by the demo";
+    Program demo({RINGMAIN_CLI_PATH, "-d", parent, "demo", "--seconds", "20"});
+    REQUIRE(demo.wait_for("producers publish"));
+    demo.signal(SIGKILL);
+    CHECK(demo.finish().exit_code == -1);
+    // Removed once the last of its processes is dead.
+    CHECK(becomes_empty(directory));
+}
+
+TEST_CASE("A demo that is killed with all its processes is swept by the next one") {
     const TestDirectory directory;
     Program demo({RINGMAIN_CLI_PATH, "-d", directory.path(), "demo", "--seconds", "20"});
     REQUIRE(demo.wait_for("producers publish"));
+    for (const pid_t child : children_of(demo.pid()))
+        ::kill(child, SIGSTOP);
+    demo.signal(SIGSTOP);
+    for (const pid_t child : children_of(demo.pid()))
+        ::kill(child, SIGKILL);
     demo.signal(SIGKILL);
     CHECK(demo.finish().exit_code == -1);
     REQUIRE_FALSE(directory.empty());
     // Its children hold the directory's lock as long as they live, so this succeeds only once they are dead.
     report_of(run_demo({"-d", directory.path(), "demo", "--seconds", "2", "--json"}));
     CHECK(directory.empty());
+}
+
+TEST_CASE("A measurement that is killed leaves no topic in the broker it was given") {
+    const TestDirectory directory;
+    REQUIRE(run_program({RINGMAIN_CLI_PATH, "-d", directory.path(), "topic", "create", "keep", "--records", "1K",
+                         "--payload", "0"})
+                .exit_code == 0);
+    const auto topics = [&] {
+        return run_program({RINGMAIN_CLI_PATH, "-d", directory.path(), "topic", "list"}).output;
+    };
+    Program perf({RINGMAIN_CLI_PATH, "-d", directory.path(), "perf", "--seconds", "60", "--wait", "block"});
+    REQUIRE(eventually([&] { return topics().find("perf-") != std::string::npos; }));
+    perf.signal(SIGKILL);
+    CHECK(perf.finish().exit_code == -1);
+    CHECK(eventually([&] { return topics() == "keep\n"; }));
 }
 
 TEST_CASE("The demo fits a container's 64 MiB of shared memory, and says what is missing in 16 MiB") {

@@ -166,7 +166,7 @@ void OracleCalls::recover() {
     std::uint64_t sealed = 0;
     bool waiting = false;
     (void)recovery::reap_producers(log_, is_dead, &sealed);
-    (void)recovery::reap_gates(log_, kMe, is_dead);
+    (void)recovery::reap_gates(log_, is_dead);
     (void)recovery::recover_lease(log_, Oracle::random() >> below(64), is_dead);
     for (std::uint64_t i = 0; i < log_.records; ++i)
         (void)recovery::release_cell(log_, i, is_dead, waiting);

@@ -37,12 +37,12 @@ TEST_CASE("A client is alive while its table object lives, and proven dead after
         CHECK(client.id() == id);
         CHECK_FALSE(observer.proven_dead(id));
         CHECK_FALSE(client.proven_dead(id));
-        CHECK(observer.describe(id).alive);
+        CHECK(observer.describe(id).state == ClientState::alive);
         CHECK(observer.describe(id).pid == ::getpid());
     }
     CHECK(observer.proven_dead(id));
     CHECK(observer.proven_dead_word(id.word()));
-    CHECK_FALSE(observer.describe(id).alive);
+    CHECK(observer.describe(id).state == ClientState::dead);
 }
 
 TEST_CASE("Two table objects of one process are two clients") {
@@ -102,7 +102,7 @@ TEST_CASE("Words that name no possible client are not proven dead") {
     CHECK_FALSE(table.proven_dead(ClientId{layout::kClientsMax, 1}));       // beyond the table
     CHECK_FALSE(table.proven_dead(ClientId{id.slot, id.incarnation + 1}));  // not given out yet
     CHECK_FALSE(table.proven_dead_word(~std::uint64_t{0}));
-    CHECK_FALSE(table.describe(ClientId{~std::uint32_t{0}, ~std::uint32_t{0}}).alive);
+    CHECK(table.describe(ClientId{~std::uint32_t{0}, ~std::uint32_t{0}}).state == ClientState::unknown);
 }
 
 TEST_CASE("O04 A full client table says so with its size, and a freed slot is used again") {
@@ -129,7 +129,7 @@ TEST_CASE("A table that may only be read tells the living from the dead and refu
         if (::setgid(65534) != 0 || ::setuid(65534) != 0)
             return 1;
         ClientTable table = files.open();
-        if (table.proven_dead(id) || !table.describe(id).alive)
+        if (table.proven_dead(id) || table.describe(id).state != ClientState::alive)
             return 2;
         if (!table.proven_dead(ClientId{id.slot, id.incarnation - 1}) && id.incarnation > 1)
             return 3;

@@ -2,6 +2,7 @@
 #include "gate_table/gate_table.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "partition_log/log_start.hpp"
 #include "support/catch.hpp"
@@ -21,7 +22,6 @@ using Log = PlainLog<HookedMemory>;
 using Gates = GateTable<HookedMemory>;
 
 constexpr std::uint64_t kOwner = 1ULL << 32 | 7;
-constexpr std::uint64_t kKeeper = 1ULL << 32 | 9;
 
 // A block topic with offsets 0 to 9, whose gates are asked for.
 struct GatedLog {
@@ -52,7 +52,7 @@ TEST_CASE("a gate that is claimed does not gate before it holds") {
     REQUIRE(gate);
     CHECK_FALSE(log.gates.lowest().index);
     CHECK(log.gates.name(*gate) == "audit");
-    CHECK(log.gates.owner(*gate) == kOwner);
+    CHECK(layout::client_of(log.gates.owner(*gate)) == kOwner);
     CHECK(advance_start(log.plain.log, 5).start == 5);
     CHECK(log.hold(*gate, 7) == 7);
     CHECK(log.gates.lowest().offset == 7);
@@ -136,38 +136,50 @@ TEST_CASE("a dead holder's gate is reaped once, and its entry serves again") {
     GatedLog log;
     const auto gate = log.gates.claim(kOwner, "dead").value();
     log.hold(gate, 3);
-    CHECK(log.gates.reap(gate, kOwner, kKeeper));
-    CHECK_FALSE(log.gates.reap(gate, kOwner, kKeeper));
+    CHECK(log.gates.reap(gate, kOwner));
+    CHECK_FALSE(log.gates.reap(gate, kOwner));
     CHECK(log.gates.owner(gate) == 0);
     CHECK_FALSE(log.gates.lowest().index);
     CHECK(log.gates.claim(kOwner + 1, "next").value() == gate);
 }
 
-TEST_CASE("a reaper that dies in the middle is reaped in turn") {
+TEST_CASE("a gate is reaped in one step, so that nobody who is stopped there can keep it up") {
     GatedLog log;
     const auto gate = log.gates.claim(kOwner, "dead").value();
     log.hold(gate, 3);
-    constexpr std::uint64_t kOther = kKeeper + 1;
-    const HookedMemory::Scope scope(HookedMemory::once_at("gate.taken_over", [&] {
-        CHECK(log.gates.owner(gate) == kKeeper);
-        CHECK_FALSE(log.gates.reap(gate, kOwner, kOther));
-        CHECK(log.gates.reap(gate, kKeeper, kOther));
-        CHECK(log.gates.owner(gate) == 0);
+    std::uint64_t points = 0;
+    const HookedMemory::Scope scope([&](std::string_view) { ++points; });
+    CHECK(log.gates.reap(gate, kOwner));
+    CHECK(points == 0);
+    CHECK(advance_start(log.plain.log, 9).start == 9);
+}
+
+TEST_CASE("what a dead holder left in an entry does not gate for the next one that claims it") {
+    GatedLog log;
+    const auto dead = log.gates.claim(kOwner, "dead").value();
+    log.hold(dead, 3);
+    CHECK(log.gates.reap(dead, kOwner));
+    const HookedMemory::Scope scope(HookedMemory::once_at("gate.claimed", [&] {
+        CHECK(advance_start(log.plain.log, 5).start == 5);
+        CHECK(layout::client_of(log.gates.owner(dead)) == kOwner + 1);
     }));
-    (void)log.gates.reap(gate, kOwner, kKeeper);  // had it died at the point above, the work was done all the same
-    CHECK(log.gates.owner(gate) == 0);
+    REQUIRE(log.gates.claim(kOwner + 1, "next").value() == dead);
+    CHECK(advance_start(log.plain.log, 7).start == 7);
+    CHECK(log.hold(dead, 8) == 8);
+    CHECK(advance_start(log.plain.log, 9).start == 8);
 }
 
 TEST_CASE("a holder that died between its claim and its first hold leaves no gate") {
     GatedLog log;
     const auto gate = log.gates.claim(kOwner, "dead").value();
     CHECK(advance_start(log.plain.log, 9).start == 9);
-    CHECK(log.gates.reap(gate, kOwner, kKeeper));
+    CHECK(log.gates.reap(gate, log.gates.owner(gate)));
     CHECK(log.gates.owner(gate) == 0);
 }
 
 TEST_CASE("gate words that no holder would write end the look and the hold") {
     GatedLog log;
+    log.plain.log.readers->gates[3].owner.store(kOwner, std::memory_order_release);
     log.plain.log.readers->gates[3].word.store(~std::uint64_t{0}, std::memory_order_release);
     CHECK(log.gates.lowest().index == 3U);
     CHECK(advance_start(log.plain.log, 9).start == 9);

@@ -6,12 +6,17 @@
 #include <stop_token>
 #include <thread>
 
+#include "broker_impl.hpp"
+#include "partition_log/tickets.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/producer.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
 #include "support/scratch_directory.hpp"
+#include "support/syscall_tracer.hpp"
+#include "topic_paths.hpp"
+#include "topic_removal.hpp"
 
 using namespace ringmain;
 using namespace std::chrono_literals;
@@ -114,6 +119,55 @@ TEST_CASE("A producer held up by the gate of a dead reader goes on without a kee
     }
     child.kill();
     CHECK(producer.publish(record).status == Status::ok);
+}
+
+TEST_CASE("Steps of a keeper that has nothing to do look at no file of the topics it has open") {
+    if (!test::can_trace())
+        SKIP("may not trace its children");
+    const auto calls_of = [](int topics, int steps) {
+        const ScratchDirectory scratch;
+        Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+        for (int i = 0; i < topics; ++i)
+            broker.create_topic("t" + std::to_string(i), small(WhenFull::overwrite));
+        return test::system_calls_of([&] {
+                   Keeper keeper{Broker(scratch.broker())};
+                   for (int step = 1; step <= steps; ++step)
+                       (void)keeper.do_work(std::chrono::nanoseconds(300ms) * step);
+               })
+            .size();
+    };
+    CHECK(calls_of(6, 12) - calls_of(6, 4) == calls_of(1, 12) - calls_of(1, 4));
+}
+
+TEST_CASE("A keeper that has a topic open finds out when its deleter was killed halfway") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small(WhenFull::overwrite));
+    Keeper keeper(broker);
+    (void)work(keeper);
+    REQUIRE(mark_dead(*broker.impl()->open_topic("t"), broker.impl()->client().word()));
+    CHECK(work(keeper).swept_directories == 1);
+    CHECK_FALSE(std::filesystem::exists(topics_path(scratch.broker()) / "t"));
+}
+
+TEST_CASE("A keeper closes the ticket of a producer that stops long after the partition came to rest") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small(WhenFull::overwrite));
+    Producer producer(broker, "t");
+    REQUIRE(producer.publish({}).status == Status::ok);
+    Keeper keeper(broker);
+    (void)work(keeper);
+    const auto files = broker.impl()->open_topic("t");
+    const platform::Mapping mapping = files->map_partition(0, platform::Access::read_write);
+    const partition_log::LogMemory<platform::HostMemory> log(mapping.data(), geometry_of(mapping), files->readers(0));
+    partition_log::Tickets<platform::HostMemory> tickets(log, 0);
+    (void)tickets.take();
+    constexpr auto kLater = 6000ms;  // as far as work() came
+    KeeperReport report = keeper.do_work(kLater + 1ms);
+    report.closed_tickets += keeper.do_work(kLater + 3ms).closed_tickets;
+    CHECK(report.closed_tickets == 1);
+    tickets.idle();
 }
 
 TEST_CASE("A keeper's thread stops when it is told to, and takes up topics that come and go") {

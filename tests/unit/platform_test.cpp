@@ -23,6 +23,10 @@
 #include "platform/mapping.hpp"
 #include "platform/process.hpp"
 #include "platform/random.hpp"
+#include "ringmain/broker.hpp"
+#include "ringmain/consumer.hpp"
+#include "ringmain/keeper.hpp"
+#include "ringmain/producer.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
@@ -78,26 +82,26 @@ TEST_CASE("A moved-from mapping is empty") {
     CHECK_FALSE(static_cast<bool>(first));  // NOLINT(bugprone-use-after-move): that is the question
 }
 
-TEST_CASE("A created file has exactly its mode and all its pages, whatever the umask") {
+TEST_CASE("A created file has all its pages, and the rights that the umask leaves") {
     const ScratchDirectory scratch;
-    const ::mode_t before = ::umask(0077);
+    const ::mode_t before = ::umask(0027);
     {
-        const Mapping file = create_file(scratch.path() / "f", 100'000, 0666);
+        const Mapping file = create_file(scratch.path() / "f", 100'000);
         CHECK(file.size() == 100'000);
     }
     ::umask(before);
     struct stat status {};
     REQUIRE(::stat((scratch.path() / "f").c_str(), &status) == 0);
-    CHECK((status.st_mode & 07777U) == 0666);
+    CHECK((status.st_mode & 07777U) == 0640);
     CHECK(status.st_blocks * 512 >= 100'000);
-    CHECK(thrown_by([&] { return create_file(scratch.path() / "f", 1, 0666); }).code == ErrorCode::already_exists);
+    CHECK(thrown_by([&] { return create_file(scratch.path() / "f", 1); }).code == ErrorCode::already_exists);
 }
 
 TEST_CASE("Renaming a directory replaces nothing") {
     const ScratchDirectory scratch;
     const auto at = [&](const char* name) { return scratch.path() / name; };
-    create_directory(at("a"), 0755);
-    create_directory(at("b"), 0755);
+    platform::create_directory(at("a"));
+    platform::create_directory(at("b"));
     CHECK(rename_directory(at("a"), at("b")) == RenameResult::target_exists);
     CHECK(rename_directory(at("a"), at("c")) == RenameResult::renamed);
     CHECK(rename_directory(at("a"), at("d")) == RenameResult::source_missing);
@@ -245,4 +249,31 @@ TEST_CASE("A process knows its pid, namespace and start time") {
     CHECK(me.pid == static_cast<std::uint32_t>(::getpid()));
     CHECK(me.pid_namespace != 0);
     CHECK(me.start_ticks != 0);
+}
+
+TEST_CASE("A process without standard streams gets none from anything that the library opens") {
+    const ScratchDirectory scratch;
+    Child child([&] {
+        for (const int stream : {0, 1, 2})
+            ::close(stream);
+        const auto taken = [] {
+            return ::fcntl(0, F_GETFD) >= 0 || ::fcntl(1, F_GETFD) >= 0 || ::fcntl(2, F_GETFD) >= 0;
+        };
+        Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+        broker.create_topic("t", {.records = 64, .payload_bytes = 0, .producer_slots = 2});
+        if (taken())
+            return 1;
+        Producer producer(broker, "t");
+        producer.attach(0);
+        if (taken())
+            return 2;
+        Consumer consumer(broker);
+        consumer.assign("t");
+        (void)consumer.descriptor();
+        if (taken())
+            return 3;
+        const Keeper keeper(broker);
+        return taken() ? 4 : 0;
+    });
+    CHECK(child.wait() == 0);
 }

@@ -199,3 +199,24 @@ TEST_CASE("control words that contradict each other do not make attaching endles
     (void)Attachment(plain.log, client(1), is_dead).attach_exclusive();
     CHECK(plain.log.control->closings.load(std::memory_order_relaxed) <= plain.log.records);
 }
+
+TEST_CASE("whoever is stopped right after it claimed a slot is not taken for a producer that takes a ticket") {
+    Log plain;
+    Graveyard is_dead;
+    const Attached dead = Attachment(plain.log, client(1), is_dead).attach_shared();
+    Tickets<HookedMemory> tickets(plain.log, dead.slot);
+    const std::uint64_t open = tickets.take();
+    REQUIRE(close_ticket(plain.log, open) == Decision::closed);
+    plain.log.producers[dead.slot].ticket.store(kTaking, std::memory_order_release);  // and died about to take another
+    is_dead.dead.insert(client(1));
+    recovery::reap_producers(plain.log, is_dead);
+    bool released = false;
+    bool waiting = false;
+    const HookedMemory::Scope scope(HookedMemory::once_at("attach.claimed", [&] {
+        released = recovery::release_cell(plain.log, plain.log.cell_index(open), is_dead, waiting);
+    }));
+    const Attached next = Attachment(plain.log, client(2), is_dead).attach_shared();
+    CHECK(next.slot == dead.slot);
+    CHECK(released);
+    CHECK_FALSE(waiting);
+}
