@@ -19,7 +19,8 @@ constexpr const char* kFooter =
     "Positions (-o), for each partition:\n"
     "  earliest   the oldest record kept (default)\n"
     "  latest     only records published from now on\n"
-    "  OFFSET     this offset; if it is gone, a gap is reported and reading starts at the oldest record kept\n"
+    "  OFFSET     this offset; if it is gone, a gap is reported and reading starts at the oldest record kept;\n"
+    "             beyond the end, reading waits until the log gets there (with -e it ends at once), and stderr says so\n"
     "  -N         the last N offsets, or all if there are fewer\n"
     "  @TIME      the first record not before TIME: milliseconds since the epoch, or ISO 8601: "
     "2026-01-02T03:04:05.678Z,\n"
@@ -31,11 +32,15 @@ constexpr const char* kFooter =
     "of\n"
     "{name, value}. null stays null; bytes that are not UTF-8 come as key_base64, payload_base64, value_base64.\n"
     "Records lost before they could be read are reported on stderr as 'gap: TOPIC[P] FROM..TO COUNT records REASON'.\n"
+    "--gate NAME, on a topic created with --when-full block: producers wait rather than overwrite what this command has\n"
+    "not yet written to its output. The gate begins at the positions of -o, moves after each write, and goes with the\n"
+    "process, however that ends.\n"
     "SIGINT and SIGTERM end it with exit 0; the counts are printed on stderr.\n\n"
     "Examples:\n"
     "  ringmain consume trades -e\n"
     "  ringmain consume trades -o -10 -f '%p %o %T %k: %s\\n'\n"
-    "  ringmain consume trades -o @2026-01-02T09:30:00Z --json | jq .payload";
+    "  ringmain consume trades -o @2026-01-02T09:30:00Z --json | jq .payload\n"
+    "  ringmain consume frames --gate archiver --json | gzip > frames.json.gz";
 
 struct ConsumeArguments {
     std::string from = "earliest";
@@ -75,11 +80,15 @@ void add_consume(CLI::App& app) {
     add_number(*consume, "-c,--count", options.records_max, {1, UINT64_MAX}, "Stop after so many records")
         ->type_name("COUNT");
     consume->add_flag("-e,--exit-at-end", options.stop_at_end, "Stop at the log end offsets seen at the start");
+    CLI::Option* gate = consume->add_option("--gate", options.gate, "Hold producers back until records are printed");
+    gate->type_name("NAME");
     CLI::Option* format = consume->add_option("-f,--format", arguments->format, "Format of a record (default '%s\\n')");
     format->type_name("FORMAT");
     consume->add_flag("--json", arguments->json, "Print JSON objects")->excludes(format);
     consume->footer(kFooter);
-    consume->callback([consume, partition, arguments] {
+    consume->callback([consume, partition, gate, arguments] {
+        if (gate->count() > 0 && arguments->options.gate.empty())
+            throw UsageError("--gate: the name is empty");
         if (partition->count() > 0)
             arguments->options.partition = arguments->partition;
         run_consume(*consume, *arguments);

@@ -38,20 +38,41 @@ std::vector<std::uint32_t> partitions_to_read(const Broker& broker, const Consum
 }  // namespace
 
 ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : options_(options), consumer_(broker) {
+    if (!options.gate.empty())
+        hold_gate();
     for (const std::uint32_t partition : partitions_to_read(broker, options))
         assign(partition);
 }
 
+/// Before anything is assigned: each partition is gated from the moment on at which it is.
+void ConsumeJob::hold_gate() {
+    try {
+        consumer_.hold_gates(options_.gate);
+    } catch (const Error& error) {
+        throw UsageError(fmt::format("--gate: {}", error.what()));
+    }
+}
+
 void ConsumeJob::assign(std::uint32_t partition) {
     consumer_.assign(options_.topic, partition, options_.from);
-    if (options_.from.kind == Position::Kind::time) {
-        const SeekResult found = consumer_.seek(options_.topic, partition, options_.from);
-        if (found.at_end) {
-            note("topic '{}' partition {}: no record at or after {}; reading from the end, offset {}", options_.topic,
-                 partition, format_time_ns(options_.from.time_ns), found.offset);
-        }
-    }
+    tell_position(partition);
     parts_.push_back({partition, options_.stop_at_end ? consumer_.log_end(options_.topic, partition) : UINT64_MAX});
+}
+
+void ConsumeJob::tell_position(std::uint32_t partition) {
+    const Position::Kind kind = options_.from.kind;
+    if (kind != Position::Kind::time && kind != Position::Kind::offset)
+        return;
+    const SeekResult found = consumer_.seek(options_.topic, partition, options_.from);
+    if (kind == Position::Kind::time && found.at_end) {
+        note("topic '{}' partition {}: no record at or after {}; reading from the end, offset {}", options_.topic,
+             partition, format_time_ns(options_.from.time_ns), found.offset);
+    }
+    if (found.beyond_end) {
+        note("topic '{}' partition {}: offset {} is beyond the end, offset {}; {}", options_.topic, partition,
+             found.offset, consumer_.log_end(options_.topic, partition),
+             options_.stop_at_end ? "there is nothing to read" : "waiting until the log gets there");
+    }
 }
 
 void ConsumeJob::run() {
@@ -63,10 +84,13 @@ void ConsumeJob::run() {
             consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
         tell_gaps(result);
         print_records(result);
-        if (result.records.empty()) {  // nothing more to come at once
+        const bool dry = result.records.empty();  // nothing more to come at once
+        if (!options_.gate.empty())
+            release_printed();
+        else if (dry)
             output_.flush();
+        if (dry)
             output_.check_reader();
-        }
         if (result.status != Status::ok) {
             output_.flush();
             throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));
@@ -111,6 +135,12 @@ void ConsumeJob::print_records(const PollResult& result) {
         ++records_;
         output_.spill();
     }
+}
+
+/// Producers may overwrite what has left this process, and nothing else.
+void ConsumeJob::release_printed() {
+    output_.flush();
+    consumer_.move_gates();
 }
 
 void ConsumeJob::tell_gaps(const PollResult& result) {

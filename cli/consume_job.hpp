@@ -18,13 +18,14 @@ struct ConsumeOptions {
     Position from;
     std::uint64_t records_max = UINT64_MAX;
     bool stop_at_end = false;            ///< At the log end offsets of the start.
+    std::string gate;                    ///< Held while reading, unless empty.
     std::optional<RecordFormat> format;  ///< Otherwise JSON.
 };
 
-/// Reads one topic and prints its records; gaps and positions by time without a record go to stderr.
+/// Reads one topic and prints its records; gaps, and positions at which there is no record, go to stderr.
 class ConsumeJob {
 public:
-    /// Throws what Consumer::assign and Consumer::seek do.
+    /// Throws what Consumer::assign and Consumer::seek do; UsageError for the name of a gate.
     ConsumeJob(const Broker& broker, const ConsumeOptions& options);
 
     /// Until the count or the end is reached or a signal asks to stop. Throws CommandError if reading cannot go on.
@@ -40,11 +41,14 @@ private:
         std::uint64_t end = UINT64_MAX;
     };
 
+    void hold_gate();
     void assign(std::uint32_t partition);
+    void tell_position(std::uint32_t partition);
     [[nodiscard]] bool done() const noexcept;
     void drop_finished_parts();
     [[nodiscard]] bool is_past_end(const ConsumerRecord& record) const noexcept;
     void print_records(const PollResult& result);
+    void release_printed();
     void tell_gaps(const PollResult& result);
 
     const ConsumeOptions& options_;

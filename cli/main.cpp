@@ -1,7 +1,8 @@
 // The command `ringmain`: topics, records and health of a broker, from a shell.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <vector>
@@ -49,13 +50,29 @@ std::string command_path(const CLI::App& app) {
     return path;
 }
 
+/// The arguments that nothing took, as they were given: CLI11 lists them in an order of its own.
+std::vector<std::string> unknown_arguments(const CLI::App& app, int argc, char** argv) {
+    std::vector<std::string> left = app.remaining(true);
+    std::vector<std::string> unknown;
+    for (int i = 1; i < argc; ++i) {
+        const auto found = std::find(left.begin(), left.end(), argv[i]);
+        if (found == left.end())
+            continue;
+        unknown.push_back(*found);
+        left.erase(found);
+    }
+    return unknown;
+}
+
 /// CLI11 only says that a command is missing if the one that was given is unknown.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-    const std::vector<std::string> unknown = app.remaining(true);
-    const bool lacks_command = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-    if (!lacks_command || unknown.empty())
+std::string explain(const CLI::ParseError& error, const std::vector<std::string>& unknown) {
+    if (unknown.empty())
         return error.what();
-    return fmt::format("'{}' is no command or option here: {}", unknown.front(), error.what());
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+        return fmt::format("'{}' is no command or option here: {}", unknown.front(), error.what());
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+        return fmt::format("not expected here: {}", fmt::join(unknown, " "));
+    return error.what();
 }
 
 int fail_usage(const CLI::App& app, const std::string& what) {
@@ -68,9 +85,11 @@ int run(CLI::App& app, int argc, char** argv) {
         app.parse(argc, argv);
         return kExitGood;
     } catch (const CLI::Success& help_or_version) {
+        if (const std::vector<std::string> unknown = unknown_arguments(app, argc, argv); !unknown.empty())
+            return fail_usage(app, fmt::format("'{}' is no command or option here", unknown.front()));
         return app.exit(help_or_version);
     } catch (const CLI::ParseError& error) {
-        return fail_usage(app, explain(app, error));
+        return fail_usage(app, explain(error, unknown_arguments(app, argc, argv)));
     } catch (const UsageError& error) {
         return fail_usage(app, error.what());
     } catch (const Exit& exit) {

@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "numbers.hpp"
+#include "ringmain/topic_options.hpp"
 #include "times.hpp"
 
 namespace ringmain::cli {
@@ -20,9 +21,9 @@ Position parse_position(std::string_view option, std::string_view text) {
         return Position::since(parse_time_ns(option, text.substr(1)));
     const bool from_end = text.starts_with('-');
     const std::optional<std::uint64_t> number = parse_digits(text.substr(from_end ? 1 : 0));
-    if (!number) {
+    if (!number || (!from_end && *number > kOffsetMax)) {
         throw UsageError(fmt::format("{}: '{}' is none of earliest, latest, an offset from 0 to {}, -N and @TIME",
-                                     option, text, UINT64_MAX));
+                                     option, text, kOffsetMax));
     }
     return from_end ? Position::last(*number) : Position::at(*number);
 }

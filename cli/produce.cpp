@@ -1,6 +1,5 @@
 // `ringmain produce`: each line of standard input, or each file, becomes a record.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "commands.hpp"
 #include "context.hpp"
 #include "errors.hpp"
+#include "input_file.hpp"
 #include "line_reader.hpp"
 #include "options.hpp"
 #include "publisher.hpp"
@@ -30,7 +30,8 @@ constexpr const char* kFooter =
     "Lines are bytes: any but the newline may be in them, the newline is not part of the record, and a last line "
     "without\n"
     "one counts. With FILE, each file's whole content is one record ('-' is all of standard input), newlines "
-    "included.\n"
+    "included;\n"
+    "with FILE and -K, each line of each file is one.\n"
     "A record goes to the partition of -p; otherwise to the one of its key's hash, as in Kafka; records with a null "
     "key\n"
     "are spread over the partitions, those that were read together to one. An empty key (-k '', or -K with nothing "
@@ -40,7 +41,8 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  echo 'MSFT,421.5' | ringmain produce trades -K ,\n"
     "  tail -F app.log | ringmain produce logs -H host=web1\n"
-    "  ringmain produce frames -k camera1 frame1.jpg frame2.jpg";
+    "  ringmain produce frames -k camera1 frame1.jpg frame2.jpg\n"
+    "  ringmain produce trades -K , monday.csv tuesday.csv";
 
 struct ProduceArguments {
     std::string topic;
@@ -75,10 +77,14 @@ void check_partition(const ProduceArguments& arguments, const Producer& producer
                                    arguments.partition, producer.partitions() - 1));
 }
 
-void produce_lines(const RecordTemplate& record, const Producer& producer, Publisher& publisher) {
+std::string_view source_name(std::string_view path) noexcept { return path == "-" ? kStandardInput : path; }
+
+void produce_lines(const std::string& path, const RecordTemplate& record, const Producer& producer,
+                   Publisher& publisher) {
+    const InputFile input(path);
     const std::uint64_t line_bytes_max = record.line_bytes_max(producer.record_bytes_max());
-    LineReader reader(STDIN_FILENO, std::string(kStandardInput), line_bytes_max);
-    Origin origin{kStandardInput};
+    LineReader reader(input.descriptor(), std::string(source_name(path)), line_bytes_max);
+    Origin origin{source_name(path)};
     while (reader.fill()) {
         while (const std::optional<LineReader::Line> line = reader.next()) {
             ++origin.line;
@@ -93,7 +99,7 @@ void produce_lines(const RecordTemplate& record, const Producer& producer, Publi
 void produce_file(const std::string& path, const RecordTemplate& record, const Producer& producer,
                   Publisher& publisher) {
     const WholeInput input = read_whole(path, producer.record_bytes_max());
-    const Origin origin{path == "-" ? kStandardInput : path};
+    const Origin origin{source_name(path)};
     if (input.bytes > input.content.size())
         publisher.refuse_large(origin, input.bytes);
     publisher.add(record.from_value(input.content), origin);
@@ -112,9 +118,13 @@ void run_produce(const CLI::App& app, const ProduceArguments& arguments) {
     };
     try {
         if (arguments.files.empty())
-            produce_lines(record, producer, publisher);
-        for (const std::string& path : arguments.files)
-            produce_file(path, record, producer, publisher);
+            produce_lines("-", record, producer, publisher);
+        for (const std::string& path : arguments.files) {
+            if (arguments.delimiter)
+                produce_lines(path, record, producer, publisher);
+            else
+                produce_file(path, record, producer, publisher);
+        }
     } catch (...) {
         tell_count();  // what was published before the error stays published
         throw;
@@ -128,7 +138,7 @@ void add_produce(CLI::App& app) {
     CLI::App* produce = app.add_subcommand("produce", "Publish lines of standard input, or whole files, as records");
     const auto arguments = std::make_shared<ProduceArguments>();
     produce->add_option("TOPIC", arguments->topic, "The topic; it is never created here")->required();
-    produce->add_option("FILE", arguments->files, "Publish each file as one record");
+    produce->add_option("FILE", arguments->files, "Publish each file as one record, or with -K each of its lines");
     CLI::Option* key = produce->add_option("-k,--key", arguments->key, "Key of every record")->type_name("KEY");
     produce
         ->add_option("-K,--key-delimiter", arguments->delimiter,

@@ -77,14 +77,24 @@ void Publisher::publish() {
         drop_published(attempted);
         if (result.status == Status::ok) {
             has_told_to_wait_ = false;
-        } else if (result.status == Status::would_block) {
-            wait_for_room();
-        } else if (result.status == Status::too_large && attempted > 1) {
-            attempted_max = 1;  // a batch is refused as a whole for one large record: find it
+            continue;
+        }
+        const std::size_t stopped_by = find_result(result.status);
+        if (result.status == Status::would_block) {
+            wait_for_room(results_[stopped_by].partition);
+        } else if (result.published == 0 && stopped_by > 0) {
+            attempted_max = stopped_by;  // what comes before it is good
         } else {
-            refuse(result.status);
+            refuse(stopped_by);
         }
     }
+}
+
+/// The first of the records that are left whose answer is `status`.
+std::size_t Publisher::find_result(Status status) const noexcept {
+    const auto found = std::find_if(results_.begin(), results_.end(),
+                                    [status](const PublishResult& result) { return result.status == status; });
+    return static_cast<std::size_t>(found - results_.begin());
 }
 
 void Publisher::drop_published(std::size_t attempted) {
@@ -102,7 +112,7 @@ void Publisher::drop_published(std::size_t attempted) {
     origins_.resize(kept);
 }
 
-void Publisher::wait_for_room() {
+void Publisher::wait_for_room(std::uint32_t partition) {
     if (stop_requested()) {
         throw CommandError(fmt::format("stopped while topic '{}' was full: {} read but not published",
                                        producer_.topic(), counted(records_.size(), "record")));
@@ -110,7 +120,6 @@ void Publisher::wait_for_room() {
     if (has_told_to_wait_)
         return;
     has_told_to_wait_ = true;
-    const std::uint32_t partition = results_.front().partition;
     if (const std::optional<GateDescription> gate = producer_.blocking_gate(partition)) {
         note("topic '{}' partition {} is full: waiting for gate '{}' ({}) to move on from offset {}",
              producer_.topic(), partition, gate->name, to_string(gate->holder), gate->offset);
@@ -119,12 +128,13 @@ void Publisher::wait_for_room() {
     }
 }
 
-void Publisher::refuse(Status status) const {
-    if (status == Status::cannot_attach)
-        producer_.attach(results_.front().partition);  // throws, with the reason
+void Publisher::refuse(std::size_t index) const {
+    const Status status = results_[index].status;
+    if (status == Status::cannot_attach || status == Status::corrupt)
+        producer_.attach(results_[index].partition);  // throws with the reason, unless it was attached before
     const std::string reason =
-        status == Status::too_large ? too_large_text(producer_, records_.front()) : explain(status);
-    throw CommandError(fmt::format("{}: {}", to_text(origins_.front()), reason));
+        status == Status::too_large ? too_large_text(producer_, records_[index]) : explain(status);
+    throw CommandError(fmt::format("{}: {}", to_text(origins_[index]), reason));
 }
 
 }  // namespace ringmain::cli

@@ -44,8 +44,9 @@ public:
 private:
     void check_size(const ProducerRecord& record, const Origin& origin);
     void drop_published(std::size_t attempted);
-    void wait_for_room();
-    [[noreturn]] void refuse(Status status) const;
+    [[nodiscard]] std::size_t find_result(Status status) const noexcept;
+    void wait_for_room(std::uint32_t partition);
+    [[noreturn]] void refuse(std::size_t index) const;
 
     Producer& producer_;
     std::vector<ProducerRecord> records_;

@@ -33,6 +33,8 @@ std::string_view meaning(Status status) noexcept {
             return "the handle is in use by another thread";
         case Status::corrupt:
             return "the topic's files contradict themselves; run 'ringmain verify'";
+        case Status::not_attempted:
+            return "another record of its batch stopped the batch";
     }
     return "unknown status";
 }

@@ -1,9 +1,11 @@
 // `ringmain topic create|list|describe|delete`.
 #include <fmt/core.h>
 
-#include <bit>
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "commands.hpp"
 #include "context.hpp"
@@ -27,34 +29,42 @@ struct TopicArguments {
 
 using Arguments = std::shared_ptr<TopicArguments>;
 
-void check_power_of_two(std::string_view option, std::uint64_t value) {
-    if (std::has_single_bit(value))
-        return;
-    throw UsageError(fmt::format("{}: {} is not a power of two; the nearest are {} and {}", option, value,
-                                 std::bit_floor(value), std::bit_ceil(value)));
+/// The library's text with the options called as on the command line.
+std::string in_our_words(std::string text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {{
+        {"payload_bytes", "--payload"},
+        {"producer_slots", "--producers"},
+        {"cell_bytes", "--cell"},
+        {"partitions ", "--partitions "},
+        {"records ", "--records "},
+        {"first_offset", "--first-offset"},
+    }};
+    for (const auto& [theirs, ours] : kNames) {
+        for (std::size_t at = text.find(theirs); at != std::string::npos; at = text.find(theirs, at + ours.size()))
+            text.replace(at, theirs.size(), ours);
+    }
+    return text;
 }
 
+/// Before anything is opened or made.
 void check_options(TopicArguments& arguments) {
     TopicOptions& options = arguments.options;
-    check_power_of_two("--records", options.records);
-    if (options.payload_bytes != 0)
-        check_power_of_two("--payload", options.payload_bytes);
-    check_power_of_two("--producers", options.producer_slots);
     if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
         throw UsageError(fmt::format("--cell: {} is none of 64, 128 and 256", options.cell_bytes));
-    }
-    if (options.payload_bytes != 0 && options.payload_bytes < kPayloadMin) {
-        throw UsageError(fmt::format("--payload: {} is neither 0 nor from {} to {}", options.payload_bytes, kPayloadMin,
-                                     kPayloadMax));
     }
     if (arguments.when_full == "block") {
         options.when_full = WhenFull::block;
     } else if (arguments.when_full != "overwrite") {
         throw UsageError(fmt::format("--when-full: '{}' is neither overwrite nor block", arguments.when_full));
     }
+    try {
+        check_topic_options(arguments.name, options);
+    } catch (const Error& error) {
+        throw UsageError(in_our_words(error.what()));
+    }
 }
 
-/// What the library refuses here is refused whatever the broker holds: the name, or options that contradict each other.
+/// What the library refuses here is refused whatever the broker holds: the name.
 TopicDescription create(Broker& broker, const TopicArguments& arguments) {
     try {
         return broker.create_topic(arguments.name, arguments.options, stop_requested);

@@ -88,6 +88,7 @@ std::string topic_to_json(const TopicDescription& topic) {
                          {"inline_bytes_max", topic.inline_bytes_max},
                          {"batch_records_max", topic.batch_records_max},
                          {"retained_records", topic.retained_records},
+                         {"retained_payload_bytes", topic.retained_payload_bytes},
                          {"bytes", topic.bytes},
                          {"partitions", partitions}};
     return object.dump();

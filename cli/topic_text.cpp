@@ -48,11 +48,15 @@ std::string sizes_to_text(const TopicDescription& topic) {
     add(text, "topic             {}\n", topic.name);
     add(text, "id                {}\n", to_string(topic.id));
     add(text, "partitions        {}\n", options.partitions);
-    add(text, "records           {} cells per partition, at least {} records kept\n", options.records,
-        topic.retained_records);
+    add(text, "records           {} cells per partition; at least {} records kept{}\n", options.records,
+        topic.retained_records,
+        options.payload_bytes == 0 ? "" : ", fewer if larger ones use up their payload memory first");
     add(text, "cell              {} bytes; up to {} bytes of key, value and headers travel inline\n",
         options.cell_bytes, topic.inline_bytes_max);
-    add(text, "payload           {} per partition for larger records\n", format_bytes(options.payload_bytes));
+    add(text, "payload           {} per partition for larger records", format_bytes(options.payload_bytes));
+    if (options.payload_bytes != 0)
+        add(text, "; the last {} of them kept, each rounded up to 64 bytes", format_bytes(topic.retained_payload_bytes));
+    text.push_back('\n');
     add(text, "largest record    {} of key, value and headers\n", format_bytes(topic.record_bytes_max));
     add(text, "largest batch     {} records\n", topic.batch_records_max);
     add(text, "producer slots    {} per partition\n", options.producer_slots);

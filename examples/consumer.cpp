@@ -1,21 +1,16 @@
 // The consumer of the README: reads from the first offset on, history and live alike, until a second is quiet.
 #include <ringmain/ringmain.hpp>
-
-#include <chrono>
 #include <iostream>
 
 int main() {
-    ringmain::Consumer consumer{ringmain::Broker()};
+    ringmain::Broker broker(ringmain::default_broker_directory(), ringmain::Broker::Mode::open_or_create);
+    broker.ensure_topic("prices", {.partitions = 3});
+    ringmain::Consumer consumer(broker);
     consumer.assign("prices", ringmain::Position::earliest());
     for (;;) {
-        const ringmain::PollResult result = consumer.poll(256, std::chrono::seconds(1));
-        for (const auto& gap : result.gaps)
-            std::cout << "lost " << gap.from << " to " << gap.to << '\n';
-        for (const auto& record : result.records)
-            std::cout << ringmain::as_text(*record.key) << " = " << ringmain::as_text(*record.value) << '\n';
-        if (result.status != ringmain::Status::ok)
-            return 1;
-        if (result.records.empty())
-            return 0;
+        const auto [status, records, gaps, failures] = consumer.poll(256, std::chrono::seconds(1));
+        for (const auto& record : records)
+            std::cout << ringmain::text_or(record.key, "-") << " = " << ringmain::text_or(record.value, "-") << '\n';
+        if (records.empty() && gaps.empty()) return status == ringmain::Status::ok ? 0 : 1;
     }
 }

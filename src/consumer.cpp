@@ -21,6 +21,7 @@ PollResult Consumer::poll(std::size_t max_records, std::chrono::nanoseconds time
 
 VisitStatus Consumer::visit_erased(void (*call)(void*, const ConsumerRecord&), void* handler) { return impl_->visit(call, handler); }
 const Gap& Consumer::last_gap() const noexcept { return impl_->last_gap(); }
+const PartitionFailure& Consumer::last_failure() const noexcept { return impl_->last_failure(); }
 Status Consumer::last_status() const noexcept { return impl_->last_status(); }
 
 SeekResult Consumer::seek(std::string_view topic, std::uint32_t partition, Position to) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "doorbell_sleep.hpp"
 #include "error_about.hpp"
@@ -26,6 +28,31 @@ const ConsumerOptions& checked(const ConsumerOptions& options) {
                     "of " + std::to_string(options.buffer_bytes) + " is outside 1..1099511627776");
     }
     return options;
+}
+
+void check_position(const Position& position) {
+    if (position.kind != Position::Kind::offset || position.value <= kOffsetMax) return;
+    throw error_about(ErrorCode::invalid_argument, "offset " + std::to_string(position.value),
+                "is outside 0.." + std::to_string(kOffsetMax));
+}
+
+/// Whoever reads by offsets that cannot be waits for ever, or closes tickets that nobody took.
+void check_sound(const PartitionCursor& cursor) {
+    const partition_log::ControlCheck check = cursor.check_control();
+    if (check.sound()) return;
+    throw error_about(ErrorCode::corrupt, partition_text(cursor.topic().name(), cursor.partition()),
+                "is damaged: " + to_text(check, cursor.topic().options().first_offset) + "; run 'ringmain verify'");
+}
+
+void check_gateable(const PartitionCursor& cursor) {
+    const TopicFiles& topic = cursor.topic();
+    if (topic.options().when_full != WhenFull::block) {
+        throw error_about(ErrorCode::invalid_argument, "topic '" + topic.name() + "'",
+                    "overwrites when full; only topics created with `block` can be gated");
+    }
+    if (!topic.readers_writable()) {
+        throw platform::system_failure("write", readers_path(topic.directory()), EACCES);
+    }
 }
 
 }  // namespace
@@ -65,24 +92,37 @@ PartitionCursor& Consumer::Impl::cursor(std::string_view topic, std::uint32_t pa
     return *cursors_[index];
 }
 
-void Consumer::Impl::assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t partition, Position from) {
-    const std::size_t index = find(topic->name(), partition);
-    auto fresh = std::make_shared<PartitionCursor>(topic, partition);
-    fresh->seek(from);
-    if (index == cursors_.size()) {
-        cursors_.push_back(std::move(fresh));
-    } else if (cursors_[index]->topic().id() == topic->id()) {
-        cursors_[index]->seek(from);
-    } else {
-        cursors_[index] = std::move(fresh);  // the topic was created anew
+void Consumer::Impl::assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, Position from) {
+    check_position(from);
+    std::vector<std::shared_ptr<PartitionCursor>> moved;
+    std::vector<std::shared_ptr<PartitionCursor>> fresh;
+    for (std::uint32_t partition = first; partition < first + count; ++partition) {
+        const std::size_t index = find(topic->name(), partition);
+        const bool known = index != cursors_.size() && cursors_[index]->topic().id() == topic->id();
+        auto& cursors = known ? moved : fresh;
+        cursors.push_back(known ? cursors_[index] : std::make_shared<PartitionCursor>(topic, partition));
+        check_sound(*cursors.back());
     }
+    for (const auto& cursor : fresh) cursor->seek(from);
+    cursors_.reserve(cursors_.size() + fresh.size());
+    if (!gate_name_.empty()) hold_all(fresh, gate_name_);
+    // nothing throws from here on
+    for (const auto& cursor : moved) cursor->seek(from);
+    for (auto& cursor : fresh) {
+        const std::size_t index = find(topic->name(), cursor->partition());
+        if (index == cursors_.size()) {
+            cursors_.push_back(std::move(cursor));
+        } else {
+            cursors_[index] = std::move(cursor);  // the topic was created anew
+        }
+    }
+    if (readiness_) readiness_->disarm();
 }
 
 void Consumer::Impl::assign(std::string_view topic, Position from) {
     check_not_forked();
     const auto files = broker_->open_topic(topic);
-    for (std::uint32_t partition = 0; partition < files->options().partitions; ++partition) assign(files, partition, from);
-    if (readiness_) readiness_->disarm();
+    assign(files, 0, files->options().partitions, from);
 }
 
 void Consumer::Impl::assign(std::string_view topic, std::uint32_t partition, Position from) {
@@ -92,8 +132,7 @@ void Consumer::Impl::assign(std::string_view topic, std::uint32_t partition, Pos
         throw error_about(ErrorCode::not_found, partition_text(topic, partition),
                     "does not exist; the topic has partitions 0.." + std::to_string(files->options().partitions - 1));
     }
-    assign(files, partition, from);
-    if (readiness_) readiness_->disarm();
+    assign(files, partition, 1, from);
 }
 
 void Consumer::Impl::unassign(std::string_view topic, std::uint32_t partition) {
@@ -101,12 +140,15 @@ void Consumer::Impl::unassign(std::string_view topic, std::uint32_t partition) {
     cursors_.erase(cursors_.begin() + static_cast<std::ptrdiff_t>(find(topic, partition)));
     next_ = 0;
     batch_.begin(0);
+    forget_failures();
     if (readiness_) readiness_->disarm();
 }
 
 SeekResult Consumer::Impl::seek(std::string_view topic, std::uint32_t partition, Position to) {
     PartitionCursor& found = cursor(topic, partition);
     if (found.deleted()) throw error_about(ErrorCode::topic_deleted, partition_text(topic, partition), "was deleted");
+    check_position(to);
+    check_sound(found);
     const SeekResult result = found.seek(to);
     if (readiness_) readiness_->disarm();
     return result;
@@ -114,8 +156,8 @@ SeekResult Consumer::Impl::seek(std::string_view topic, std::uint32_t partition,
 
 Status Consumer::Impl::collect_from(PartitionCursor& cursor, std::size_t count) {
     if (cursor.deleted()) return Status::topic_deleted;
-    const Step step = cursor.collect(batch_, count);
-    if (step == Step::nothing) cursor.found_nothing(platform::ticks(), patience_ticks_);
+    Step step = cursor.collect(batch_, count);
+    if (step == Step::nothing) step = cursor.found_nothing(platform::ticks(), patience_ticks_);
     return step == Step::corrupt ? Status::corrupt : Status::ok;
 }
 
@@ -124,8 +166,38 @@ void Consumer::Impl::collect(std::size_t share) {
     for (std::size_t turn = 0; turn < partitions && !batch_.full(); ++turn) {
         PartitionCursor& cursor = *cursors_[(next_ + turn) % partitions];
         const Status status = collect_from(cursor, std::min(share, batch_.wanted()));
-        if (status != Status::ok) last_status_ = status;
+        if (status != Status::ok) [[unlikely]] fail(cursor, status);
     }
+}
+
+void Consumer::Impl::fail(const PartitionCursor& cursor, Status status) {
+    last_status_ = status;
+    last_failure_ = {cursor.topic().name(), cursor.partition(), status};
+    const bool known = std::any_of(failures_.begin(), failures_.end(), [&](const PartitionFailure& failure) {
+        return failure.topic == cursor.topic().name() && failure.partition == cursor.partition();
+    });
+    if (!known) failures_.push_back(last_failure_);
+}
+
+void Consumer::Impl::drop_deleted() {
+    const auto first = std::stable_partition(cursors_.begin(), cursors_.end(), [this](const auto& cursor) {
+        return std::none_of(failures_.begin(), failures_.end(), [&](const PartitionFailure& failure) {
+            return failure.status == Status::topic_deleted && failure.partition == cursor->partition() &&
+                   failure.topic == cursor->topic().name();
+        });
+    });
+    if (first == cursors_.end()) return;
+    std::move(first, cursors_.end(), std::back_inserter(dropped_));
+    cursors_.erase(first, cursors_.end());
+    next_ = 0;
+    if (readiness_) readiness_->disarm();
+}
+
+void Consumer::Impl::forget_failures() noexcept {
+    last_status_ = Status::ok;
+    last_failure_ = {};
+    failures_.clear();
+    dropped_.clear();
 }
 
 bool Consumer::Impl::look_once() {
@@ -135,6 +207,7 @@ bool Consumer::Impl::look_once() {
     // what is left of the batch goes to whoever has more
     if (partitions > 1 && !batch_.empty()) collect(batch_.wanted());
     next_ = (next_ + 1) % partitions;
+    if (last_status_ != Status::ok) [[unlikely]] drop_deleted();
     return !batch_.empty() || last_status_ != Status::ok;
 }
 
@@ -149,13 +222,13 @@ PollResult Consumer::Impl::poll(std::size_t records_max, std::chrono::nanosecond
     const UseScope scope(use_);
     if (!scope.entered()) return {Status::misuse, {}, {}};
     if (fork_guard_.forked()) return {Status::forked, {}, {}};
-    last_status_ = Status::ok;
+    if (last_status_ != Status::ok) [[unlikely]] forget_failures();
     batch_.begin(records_max);
     if (records_max != 0 && !look_once()) {
         if (timeout.count() > 0) wait_and_look(timeout);
         if (readiness_ && batch_.empty() && last_status_ == Status::ok) rearm();
     }
-    return {last_status_, batch_.records(), batch_.gaps()};
+    return {last_status_, batch_.records(), batch_.gaps(), failures_};
 }
 
 void Consumer::Impl::wait_and_look(std::chrono::nanoseconds timeout) {
@@ -185,25 +258,27 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
     const UseScope scope(use_);
     if (!scope.entered()) [[unlikely]] return stop_visit(Status::misuse);
     if (fork_guard_.forked()) [[unlikely]] return stop_visit(Status::forked);
-    last_status_ = Status::ok;
+    if (last_status_ != Status::ok) [[unlikely]] forget_failures();
     const std::size_t partitions = cursors_.size();
     for (std::size_t turn = 0; turn < partitions; ++turn) {
         PartitionCursor& cursor = *cursors_[next_];
         if (++next_ == partitions) next_ = 0;
-        const Step step = cursor.deleted() ? Step::corrupt : cursor.find(visited_);
+        Step step = cursor.deleted() ? Step::corrupt : cursor.find(visited_);
         if (step == Step::record) [[likely]] {
             call(handler, visited_);
             return cursor.confirm() ? VisitStatus::valid : VisitStatus::lapped;
         }
         if (step == Step::nothing) {
-            cursor.found_nothing(platform::ticks(), patience_ticks_);
-            continue;
+            step = cursor.found_nothing(platform::ticks(), patience_ticks_);
+            if (step == Step::nothing) continue;
         }
         if (step == Step::gap) {
             last_gap_ = cursor.gap();
             return VisitStatus::gap;
         }
-        return stop_visit(cursor.deleted() ? Status::topic_deleted : Status::corrupt);
+        fail(cursor, cursor.deleted() ? Status::topic_deleted : Status::corrupt);
+        drop_deleted();
+        return VisitStatus::stopped;
     }
     if (readiness_) rearm();
     return VisitStatus::empty;
@@ -220,16 +295,30 @@ void Consumer::Impl::hold_gates(std::string_view name) {
         throw error_about(ErrorCode::invalid_argument, "gate '" + std::string(name) + "'",
                     "a name has 1.." + std::to_string(layout::kGateNameMax) + " bytes, this one " + std::to_string(name.size()));
     }
-    for (const auto& cursor : cursors_) {
-        if (cursor->topic().options().when_full != WhenFull::block) {
-            throw error_about(ErrorCode::invalid_argument, "topic '" + cursor->topic().name() + "'",
-                        "overwrites when full; only topics created with `block` can be gated");
-        }
-        if (!cursor->topic().readers_writable()) {
-            throw platform::system_failure("write", readers_path(cursor->topic().directory()), EACCES);
-        }
+    if (!gate_name_.empty() && gate_name_ != name) {
+        throw error_about(ErrorCode::invalid_argument, "gate '" + std::string(name) + "'",
+                    "cannot be held: this consumer holds '" + gate_name_ + "'; drop that first");
     }
-    for (const auto& cursor : cursors_) cursor->hold_gate(*broker_, name);
+    std::string kept(name);
+    hold_all(cursors_, name);
+    gate_name_ = std::move(kept);
+}
+
+/// All of them, or none that did not have one before.
+void Consumer::Impl::hold_all(std::span<const std::shared_ptr<PartitionCursor>> cursors, std::string_view name) {
+    for (const auto& cursor : cursors) check_gateable(*cursor);
+    std::vector<PartitionCursor*> held;
+    held.reserve(cursors.size());
+    try {
+        for (const auto& cursor : cursors) {
+            if (cursor->gated()) continue;
+            cursor->hold_gate(*broker_, name);
+            held.push_back(cursor.get());
+        }
+    } catch (...) {
+        for (PartitionCursor* cursor : held) cursor->drop_gate();
+        throw;
+    }
 }
 
 void Consumer::Impl::move_gates() noexcept {
@@ -238,6 +327,7 @@ void Consumer::Impl::move_gates() noexcept {
 
 void Consumer::Impl::drop_gates() noexcept {
     for (const auto& cursor : cursors_) cursor->drop_gate();
+    gate_name_.clear();
 }
 
 int Consumer::Impl::descriptor() {

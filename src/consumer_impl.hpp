@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +32,7 @@ public:
     PollResult poll(std::size_t records_max, std::chrono::nanoseconds timeout);
     VisitStatus visit(void (*call)(void*, const ConsumerRecord&), void* handler);
     [[nodiscard]] const Gap& last_gap() const noexcept { return last_gap_; }
+    [[nodiscard]] const PartitionFailure& last_failure() const noexcept { return last_failure_; }
     [[nodiscard]] Status last_status() const noexcept { return last_status_; }
 
     SeekResult seek(std::string_view topic, std::uint32_t partition, Position to);
@@ -42,7 +45,8 @@ public:
     int descriptor();
 
 private:
-    void assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t partition, Position from);
+    void assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, Position from);
+    void hold_all(std::span<const std::shared_ptr<PartitionCursor>> cursors, std::string_view name);
     [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
     void check_not_forked() const;
 
@@ -52,6 +56,10 @@ private:
     bool look_once();
     VisitStatus stop_visit(Status why) noexcept;
     Status collect_from(PartitionCursor& cursor, std::size_t count);
+    /// Notes that the partition cannot be read, once a poll or visit.
+    void fail(const PartitionCursor& cursor, Status status);
+    void drop_deleted();
+    void forget_failures() noexcept;
     void wait_and_look(std::chrono::nanoseconds timeout);
     void sleep(std::chrono::nanoseconds left) noexcept;
     void rearm();
@@ -65,6 +73,10 @@ private:
     ConsumerRecord visited_;
     Status last_status_ = Status::ok;
     Gap last_gap_;
+    PartitionFailure last_failure_;
+    std::vector<PartitionFailure> failures_;
+    std::vector<std::shared_ptr<PartitionCursor>> dropped_;  // of deleted topics: records and failures still name them
+    std::string gate_name_;                                  // empty: no gates are held
     std::uint64_t patience_ticks_ = 0;
     UseFlag use_;
     std::unique_ptr<Readiness> readiness_;

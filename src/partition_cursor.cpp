@@ -131,14 +131,17 @@ bool PartitionCursor::ready(std::uint64_t position) const noexcept {
     return reader_.is_decided(position) || reader_.log_end() > position || reader_.log_start() > position;
 }
 
-void PartitionCursor::handle_stall() noexcept {
+Step PartitionCursor::handle_stall() noexcept {
     if (reader_.log_end() <= position_ || reader_.is_decided(position_)) {
         stalled_at_ = kNowhere;
+    } else if (!check_control().sound()) {
+        return Step::corrupt;  // perhaps nobody took the ticket: it is not ours to close
     } else if (stalled_at_ != position_) {
         stalled_at_ = position_;  // it may have been taken just now
     } else {
         close_stalled();
     }
+    return Step::nothing;
 }
 
 /// The log is mapped writable for this one compare-and-swap; without the right to, the producers are asked to do it.

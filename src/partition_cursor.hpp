@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "broker_impl.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/doorbell.hpp"
 #include "partition_log/reader.hpp"
 #include "platform/mapping.hpp"
@@ -54,18 +55,21 @@ public:
     [[nodiscard]] bool ready(std::uint64_t position) const noexcept;
     /// A look found nothing. When that has been so for a while, sees whether an open ticket is in the way, and closes it
     /// when it has been in the way for `patience`. log_end, which producers write all the time, is read that seldom only.
-    [[gnu::always_inline]] void found_nothing(std::uint64_t now_ticks, std::uint64_t patience_ticks) noexcept {
+    /// Answers nothing, or corrupt when log_end cannot be.
+    [[gnu::always_inline]] Step found_nothing(std::uint64_t now_ticks, std::uint64_t patience_ticks) noexcept {
         if (dry_at_ != position_) {
             dry_at_ = position_;
             dry_since_ticks_ = now_ticks;
         } else if (now_ticks - dry_since_ticks_ >= patience_ticks) {
             dry_since_ticks_ = now_ticks;
-            handle_stall();
+            return handle_stall();
         }
+        return Step::nothing;
     }
 
     [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
     SeekResult seek(const Position& to) noexcept;
+    [[nodiscard]] partition_log::ControlCheck check_control() const noexcept { return partition_log::check_control(log_); }
 
     void hold_gate(Broker::Impl& broker, std::string_view name);
     void move_gate() noexcept;
@@ -88,7 +92,7 @@ private:
     [[gnu::always_inline]] Step show(partition_log::RecordView view, ConsumerRecord& record) noexcept;
     [[gnu::noinline]] Step find_past(partition_log::Found found, ConsumerRecord& record) noexcept;
     [[gnu::always_inline]] void describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept;
-    void handle_stall() noexcept;
+    Step handle_stall() noexcept;
     void close_stalled() noexcept;
 
     std::shared_ptr<const TopicFiles> topic_;

@@ -36,6 +36,12 @@ std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log
         case recovery::AttachOutcome::shared:
             throw error_about(ErrorCode::busy, object,
                         "cannot be opened exclusively: a shared producer is attached, " + holder_text(broker, log, attached.slot));
+        case recovery::AttachOutcome::corrupt: {
+            const partition_log::ControlCheck check = partition_log::check_control(log);
+            throw error_about(ErrorCode::corrupt, object,
+                        check.sound() ? "has cells beyond its log end " + std::to_string(check.end) + "; run 'ringmain verify'"
+                                      : "is damaged: " + to_text(check, log.first_offset) + "; run 'ringmain verify'");
+        }
         default:
             throw error_about(ErrorCode::limit, object,
                         "is full: all " + std::to_string(log.producer_slots) + " producer slots belong to live producers");

@@ -10,6 +10,7 @@
 
 #include "gate_table/gate_table.hpp"
 #include "layout/clients.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/reader.hpp"
 
 namespace ringmain {
@@ -23,7 +24,6 @@ using Log = partition_log::LogMemory<HostMemory>;
 using Reader = partition_log::Reader<HostMemory>;
 
 constexpr std::size_t kFindingsMax = 100;  // per partition
-constexpr std::uint64_t kOffsetMax = std::uint64_t{1} << 62;
 
 class PartitionVerifier {
 public:
@@ -57,29 +57,14 @@ private:
 
     // False: the offsets contradict each other, so that there is nothing to walk.
     bool check_control() {
-        const std::uint64_t end_before = reader_.log_end();
         // relaxed: compared with later reads of words that only grow
         const std::uint64_t floor = log_.control->gate_floor.load(std::memory_order_relaxed);
-        const std::uint64_t start = reader_.log_start();
-        const std::uint64_t end = reader_.log_end();
-        if (end >= kOffsetMax)
-            return complain("log end " + std::to_string(end) + " is impossible");
-        if (start < log_.first_offset || start > end) {
-            return complain("log start " + std::to_string(start) + " is outside [" + std::to_string(log_.first_offset) +
-                            ", " + std::to_string(end) + "]");
-        }
-        // Tickets in flight may be ahead of the log start by a lap and the slack, and by no more.
-        if (end_before > start && end_before - start > log_.records + log_.slack) {
-            return complain("log end " + std::to_string(end_before) + " is more than a lap ahead of log start " +
-                            std::to_string(start));
-        }
-        if (floor > end)
-            damage("gate floor " + std::to_string(floor) + " is beyond the log end " + std::to_string(end));
-        return true;
-    }
-    bool complain(const std::string& what) {
-        damage(what);
-        return false;
+        const partition_log::ControlCheck check = partition_log::check_control(log_);
+        if (!check.sound())
+            damage(to_text(check, log_.first_offset));
+        else if (floor > check.end)
+            damage("gate floor " + std::to_string(floor) + " is beyond the log end " + std::to_string(check.end));
+        return check.sound();
     }
 
     static bool names_a_client(std::uint64_t owner) noexcept {

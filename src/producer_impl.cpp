@@ -12,6 +12,19 @@
 
 namespace ringmain {
 
+namespace {
+
+/// What a data-path call answers when attaching to a partition fails.
+Status status_of(ErrorCode code) noexcept {
+    switch (code) {
+        case ErrorCode::topic_deleted: return Status::topic_deleted;
+        case ErrorCode::corrupt: return Status::corrupt;
+        default: return Status::cannot_attach;
+    }
+}
+
+}  // namespace
+
 Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const ProducerOptions& options)
     : broker_(std::move(broker)), fork_guard_(broker_->fork_guard()), topic_(broker_->open_topic(topic)), options_(options) {
     const layout::PartitionGeometry geometry = geometry_for(topic_->options());
@@ -49,7 +62,7 @@ PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& s
     try {
         return &attach(partition);
     } catch (const Error& error) {
-        status = error.code() == ErrorCode::topic_deleted ? Status::topic_deleted : Status::cannot_attach;
+        status = status_of(error.code());
     } catch (...) {
         status = Status::cannot_attach;
     }
@@ -115,65 +128,71 @@ PublishResult Producer::Impl::publish_patiently(PartitionProducer& producer, par
     return {published.status, partition, published.offset};
 }
 
-Status Producer::Impl::choose_partitions(std::span<const ProducerRecord> records) noexcept {
+/// Everything that publish would refuse the record for, whatever is in the log.
+Status Producer::Impl::check(const ProducerRecord& record) const noexcept {
+    std::uint64_t headers_bytes = 0;
+    if (!record.headers.empty()) {
+        const auto bytes = encoded_headers_bytes(record.headers);
+        if (!bytes) return Status::invalid;
+        headers_bytes = *bytes;
+    }
+    partition_log::RecordParts parts;
+    return take_apart(record, nullptr, headers_bytes, record_bytes_max_, parts);
+}
+
+Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results) noexcept {
     batch_.partitions.resize(records.size());
     std::optional<std::uint32_t> null_key;
+    Status refusal = Status::ok;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const ProducerRecord& record = records[i];
-        batch_.partitions[i] = choose_partition(record, [&] {
+        const std::uint32_t partition = choose_partition(record, [&] {
             if (!null_key) null_key = next_round_robin();
             return *null_key;
         });
-        if (!exists(batch_.partitions[i])) return Status::invalid;
+        const Status status = exists(partition) ? check(record) : Status::invalid;
+        batch_.partitions[i] = partition;
+        if (refusal == Status::ok) refusal = status;
+        if (!results.empty()) results[i] = {status == Status::ok ? Status::not_attempted : status, batch_.partitions[i], 0};
     }
-    return Status::ok;
+    return refusal;
 }
 
-/// Bytes that the headers of all records of the partition take, encoded.
-std::optional<std::uint64_t> Producer::Impl::share_headers_bytes(std::span<const ProducerRecord> records,
-                                                                 std::uint32_t partition) const noexcept {
+/// Bytes that the headers of all records of the partition take, encoded. Requires records that were checked.
+std::uint64_t Producer::Impl::share_headers_bytes(std::span<const ProducerRecord> records, std::uint32_t partition) const noexcept {
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < records.size(); ++i) {
         if (records[i].headers.empty() || batch_.partitions[i] != partition) continue;
-        const auto bytes = encoded_headers_bytes(records[i].headers);
-        if (!bytes) return std::nullopt;
-        total += std::min(*bytes, record_bytes_max_ + 1);  // what is too large is refused later, by take_apart
+        total += encoded_headers_bytes(records[i].headers).value_or(0);
     }
     return total;
 }
 
-/// Collects the parts of all records of the partition; their headers stay together in one buffer.
-Status Producer::Impl::encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept {
+/// Collects the parts of all records of the partition; their headers stay together in one buffer. Requires records that
+/// were checked.
+void Producer::Impl::encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept {
     batch_.indices.clear();
     batch_.parts.clear();
-    const auto headers_bytes = share_headers_bytes(records, partition);
-    if (headers_bytes) batch_.headers.resize(*headers_bytes);
-    Status status = headers_bytes ? Status::ok : Status::invalid;
-    std::byte* headers = batch_.headers.data();
+    batch_.headers.resize(share_headers_bytes(records, partition));
+    std::byte* headers_end = batch_.headers.data();
     for (std::size_t i = 0; i < records.size(); ++i) {
         if (batch_.partitions[i] != partition) continue;
         batch_.partitions[i] = kTaken;
         batch_.indices.push_back(i);
-        if (status != Status::ok) continue;
         partition_log::RecordParts& parts = batch_.parts.emplace_back();
-        std::uint64_t bytes = 0;
-        if (!records[i].headers.empty()) {
-            bytes = *encoded_headers_bytes(records[i].headers);
-            if (bytes > record_bytes_max_) status = Status::too_large;
-        }
-        if (status == Status::ok) status = take_apart(records[i], headers, bytes, record_bytes_max_, parts);
-        if (status != Status::ok) continue;
-        if (bytes != 0) headers = encode_headers(records[i].headers, headers);
+        const std::byte* const headers = headers_end;
+        if (!records[i].headers.empty()) headers_end = encode_headers(records[i].headers, headers_end);
+        (void)take_apart(records[i], headers, static_cast<std::uint64_t>(headers_end - headers), record_bytes_max_, parts);
         parts.timestamp_ns = timestamp_of(records[i]);
     }
-    return status;
 }
 
 BatchResult Producer::Impl::publish_share(std::span<const ProducerRecord> records, std::size_t first,
                                           std::span<PublishResult> results, Wait wait) noexcept {
     const std::uint32_t partition = batch_.partitions[first];
-    Status status = encode_share(records, partition);
-    PartitionProducer* producer = status == Status::ok ? attached(partition, status) : nullptr;
+    encode_share(records, partition);
+    Status status = Status::ok;
+    PartitionProducer* producer = attached(partition, status);
     std::size_t done = 0;
     batch_.offsets.resize(batch_.indices.size());
     if (producer != nullptr) {
@@ -198,17 +217,13 @@ BatchResult Producer::Impl::publish_batch(std::span<const ProducerRecord> record
     const UseScope scope(use_);
     BatchResult total{scope.entered() ? entry_status() : Status::misuse, 0};
     if (!results.empty() && results.size() != records.size()) total.status = Status::invalid;
-    if (total.status == Status::ok) total.status = choose_partitions(records);
     if (total.status != Status::ok) {
         std::fill(results.begin(), results.end(), PublishResult{total.status});
         return total;
     }
-    for (std::size_t i = 0; i < records.size(); ++i) {
+    total.status = prepare_batch(records, results);
+    for (std::size_t i = 0; i < records.size() && total.status == Status::ok; ++i) {
         if (batch_.partitions[i] == kTaken) continue;
-        if (total.status != Status::ok) {
-            if (!results.empty()) results[i] = {total.status, batch_.partitions[i], 0};
-            continue;
-        }
         const BatchResult share = publish_share(records, i, results, wait);
         total.status = share.status;
         total.published += share.published;

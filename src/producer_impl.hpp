@@ -95,13 +95,15 @@ private:
                                                                  std::uint32_t partition, Wait wait) noexcept;
 
     [[nodiscard]] Status lend_memory(std::size_t value_bytes) noexcept;
-    [[nodiscard]] Status choose_partitions(std::span<const ProducerRecord> records) noexcept;
+    [[nodiscard]] Status check(const ProducerRecord& record) const noexcept;
+    /// Before anything is published: chooses the partition of each record and checks it. Gives `results`, if any, each
+    /// record's own refusal, or not_attempted, and returns the first refusal.
+    [[nodiscard]] Status prepare_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results) noexcept;
     /// Publishes all records of the batch that go to the partition of record `first`. Returns its status and count.
     [[nodiscard]] BatchResult publish_share(std::span<const ProducerRecord> records, std::size_t first,
                                             std::span<PublishResult> results, Wait wait) noexcept;
-    [[nodiscard]] std::optional<std::uint64_t> share_headers_bytes(std::span<const ProducerRecord> records,
-                                                                   std::uint32_t partition) const noexcept;
-    [[nodiscard]] Status encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept;
+    [[nodiscard]] std::uint64_t share_headers_bytes(std::span<const ProducerRecord> records, std::uint32_t partition) const noexcept;
+    void encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept;
 
     static constexpr std::uint32_t kTaken = ~std::uint32_t{0};  // in batch_.partitions: published already
 

@@ -43,7 +43,7 @@ template <class M>
         case Position::Kind::last: offset = end - std::min(end - start, position.value); break;
         case Position::Kind::time: offset = first_offset_since(reader, position.time_ns, span_max); break;
     }
-    return {offset, offset >= end};
+    return {offset, offset == end, offset > end};
 }
 
 }  // namespace ringmain

@@ -27,6 +27,8 @@ std::string_view to_string(Status status) noexcept {
             return "misuse";
         case Status::corrupt:
             return "corrupt";
+        case Status::not_attempted:
+            return "not_attempted";
     }
     return "unknown";
 }

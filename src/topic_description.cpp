@@ -123,6 +123,7 @@ TopicDescription describe_topic(const TopicFiles& topic, const client_table::Cli
     description.inline_bytes_max = inline_bytes_max(geometry);
     description.batch_records_max = geometry.batch_records_max;
     description.retained_records = retained_records(geometry);
+    description.retained_payload_bytes = retained_payload_bytes(geometry);
     description.bytes = topic_bytes(topic.options());
     for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
         description.partitions.push_back(describe_partition(topic, partition, clients));

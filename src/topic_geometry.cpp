@@ -37,19 +37,21 @@ void check_power_of_two(std::string_view topic, const char* option, std::uint64_
     if (std::has_single_bit(value))
         return;
     const std::uint64_t below = std::bit_floor(value);
-    refuse(topic, std::string(option) + " " + std::to_string(value) + " is not a power of two (nearest: " +
-                      std::to_string(below) + ", " + std::to_string(below * 2) + ")");
+    refuse(topic, std::string(option) + " " + std::to_string(value) + " is not a power of two; the nearest are " +
+                      std::to_string(below) + " and " + std::to_string(below * 2));
 }
 
 void check_ring(std::string_view topic, const TopicOptions& options) {
-    check_range(topic, "records", options.records, kRecordsMin, kRecordsMax);
-    check_power_of_two(topic, "records", options.records);
     check_range(topic, "producer_slots", options.producer_slots, 1, kProducerSlotsMax);
     check_power_of_two(topic, "producer_slots", options.producer_slots);
-    if (options.records < kSlackShare * options.producer_slots) {
+    check_range(topic, "records", options.records, kRecordsMin, kRecordsMax);
+    const std::uint64_t records_min = kSlackShare * options.producer_slots;
+    if (options.records < records_min) {
         refuse(topic, "records " + std::to_string(options.records) + " is less than " + std::to_string(kSlackShare) +
-                          " x producer_slots " + std::to_string(options.producer_slots));
+                          " x producer_slots " + std::to_string(options.producer_slots) + ", " +
+                          std::to_string(records_min));
     }
+    check_power_of_two(topic, "records", options.records);
     if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
         refuse(topic, "cell_bytes " + std::to_string(options.cell_bytes) + " is not 64, 128 or 256");
     }
@@ -58,17 +60,15 @@ void check_ring(std::string_view topic, const TopicOptions& options) {
 void check_payload(std::string_view topic, const TopicOptions& options) {
     if (options.payload_bytes == 0)
         return;
-    check_range(topic, "payload_bytes", options.payload_bytes, kPayloadMin, kPayloadMax);
-    check_power_of_two(topic, "payload_bytes", options.payload_bytes);
     const std::uint64_t extents = std::uint64_t{kExtentsPerProducer} * options.producer_slots;
-    const std::uint64_t extent_bytes = options.payload_bytes / extents;
-    if (extent_bytes >= kExtentBytesMin && extent_bytes <= kExtentBytesMax)
-        return;
-    refuse(topic, "payload_bytes " + std::to_string(options.payload_bytes) + " with producer_slots " +
-                      std::to_string(options.producer_slots) + " gives extents of " + std::to_string(extent_bytes) +
-                      " bytes, outside " + std::to_string(kExtentBytesMin) + " to " + std::to_string(kExtentBytesMax) +
-                      " (payload_bytes must be " + std::to_string(kExtentBytesMin * extents) + " to " +
-                      std::to_string(std::min(kPayloadMax, kExtentBytesMax * extents)) + ")");
+    const std::uint64_t min = std::max(kPayloadMin, kExtentBytesMin * extents);
+    const std::uint64_t max = std::min(kPayloadMax, kExtentBytesMax * extents);
+    if (options.payload_bytes < min || options.payload_bytes > max) {
+        refuse(topic, "payload_bytes " + std::to_string(options.payload_bytes) + " is neither 0 nor " +
+                          std::to_string(min) + " to " + std::to_string(max) + ", as producer_slots " +
+                          std::to_string(options.producer_slots) + " needs");
+    }
+    check_power_of_two(topic, "payload_bytes", options.payload_bytes);  // both of the nearest are in the range
 }
 
 void check_value_type_options(std::string_view topic, const ValueType& type) {
@@ -139,6 +139,11 @@ std::uint64_t retained_records(const layout::PartitionGeometry& geometry) noexce
     if (block)
         return geometry.records - std::uint64_t{geometry.producer_slots} * geometry.batch_records_max;
     return geometry.records - std::max<std::uint64_t>(1, geometry.records / 64);
+}
+
+std::uint64_t retained_payload_bytes(const layout::PartitionGeometry& geometry) noexcept {
+    // each producer owns one extent, which may be empty as yet; the others are sealed and still hold records
+    return geometry.extents == 0 ? 0 : (geometry.extents - geometry.producer_slots) * geometry.extent_bytes;
 }
 
 }  // namespace ringmain

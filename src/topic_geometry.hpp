@@ -12,9 +12,6 @@ namespace ringmain {
 inline constexpr std::uint64_t kExtentBytesMin = 4096;
 inline constexpr std::uint64_t kExtentBytesMax = std::uint64_t{1} << 30;  // a record's length is 32 bits
 
-/// Throws Error invalid_argument (topic, option, value, range) unless every option is legal.
-void check_topic_options(std::string_view topic, const TopicOptions& options);
-
 /// The geometry that options give, for partition 0. Throws Error invalid_argument (option, value, range) if they are
 /// not legal.
 [[nodiscard]] layout::PartitionGeometry geometry_for(const TopicOptions& options);
@@ -23,7 +20,9 @@ void check_topic_options(std::string_view topic, const TopicOptions& options);
 /// Largest key + value + encoded headers, and up to where a record travels in its cell.
 [[nodiscard]] std::uint64_t record_bytes_max(const layout::PartitionGeometry& geometry) noexcept;
 [[nodiscard]] std::uint64_t inline_bytes_max(const layout::PartitionGeometry& geometry) noexcept;
-/// Records that a partition keeps at least; with the block policy, that fit before publishing waits.
+/// What a partition keeps at least by its cells and by its extents; with the block policy, what fits before publishing
+/// waits. Exactly: TopicDescription.
 [[nodiscard]] std::uint64_t retained_records(const layout::PartitionGeometry& geometry) noexcept;
+[[nodiscard]] std::uint64_t retained_payload_bytes(const layout::PartitionGeometry& geometry) noexcept;
 
 }  // namespace ringmain

@@ -51,6 +51,7 @@ struct CellDump {
 ///
 /// Thread safety: all calls may be made from several threads. It must outlive nothing: producers, consumers and
 /// keepers made from it keep what they need. After fork() the child's copy answers `ErrorCode::forked`.
+/// A moved-from broker may be assigned to or destroyed, nothing else; copies are cheap and refer to the same directory.
 /// If the process dies at any point, nothing is left that needs a manual rm: what was half made is swept by the
 /// next creation or keeper.
 class RINGMAIN_API Broker {
@@ -87,7 +88,9 @@ public:
     /// Throws Error: not_found, version_mismatch, corrupt, permission_denied.
     [[nodiscard]] TopicDescription describe_topic(std::string_view name) const;
 
-    /// Walks all files (or one topic's) read-only. Damage is in the report; throws not_found for an unknown topic.
+    /// Walks all files (or one topic's) read-only: headers, options, offsets, the state word of every cell and extent, and the
+    /// lengths in every record. Bytes that nothing refers to, and those of keys and values, are not checked: they can be any.
+    /// Damage is in the report; throws not_found for an unknown topic.
     [[nodiscard]] VerifyReport verify(std::string_view topic = {}) const;
 
     /// One cell. Throws Error: not_found, invalid_argument (offset outside [log_start, log_end)).

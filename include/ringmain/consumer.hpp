@@ -51,16 +51,26 @@ struct Position {
 
 struct SeekResult {
     std::uint64_t offset = 0;
-    bool at_end = false;  ///< The next record to be published is the next one read.
+    bool at_end = false;      ///< The next record to be published is the next one read.
+    bool beyond_end = false;  ///< Records are still to be published that will be passed over, up to `offset`.
+};
+
+/// A partition that could not be read.
+struct PartitionFailure {
+    std::string_view topic;
+    std::uint32_t partition = 0;
+    Status status = Status::ok;  ///< topic_deleted: it is not assigned any more. corrupt: its control data is not to be believed.
 };
 
 /// What poll found: copies, in offset order per partition, fair over the partitions.
 struct PollResult {
-    /// ok also when nothing was found; topic_deleted, forked, misuse, or corrupt (the topic's control data is not to be
-    /// believed; `records` has what was read before).
+    /// ok also when nothing was found; forked or misuse; topic_deleted or corrupt if `failures` is not empty. Whatever it
+    /// is, `records` has what was read, and the other partitions go on.
     Status status = Status::ok;
     std::span<const ConsumerRecord> records;
     std::span<const Gap> gaps;  ///< Losses found by this poll, each before the records that follow it.
+    /// Partitions that this poll could not read. One of a deleted topic is reported once and is not assigned from then on.
+    std::span<const PartitionFailure> failures = {};
 };
 
 enum class [[nodiscard]] VisitStatus : std::uint8_t {
@@ -68,7 +78,7 @@ enum class [[nodiscard]] VisitStatus : std::uint8_t {
     lapped,   ///< The record was overwritten while the handler looked: discard what it did. The next poll or visit reports the gap.
     empty,    ///< Nothing to visit.
     gap,      ///< A loss was found first: see last_gap(). Visit again.
-    stopped,  ///< See last_status(): topic_deleted, forked, misuse, corrupt.
+    stopped,  ///< See last_status(): forked, misuse; or topic_deleted, corrupt: last_failure() names the partition. Others go on.
 };
 
 /// Reads any number of topics and partitions by itself, without a group.
@@ -76,6 +86,7 @@ enum class [[nodiscard]] VisitStatus : std::uint8_t {
 /// Threads: one at a time; concurrent use is a bug of the caller and answers `misuse` where it is noticed. Progress: looking is wait-free; an offset whose producer
 /// died or was stopped inside publish is closed after `patience` and stepped over. Nothing a consumer does slows
 /// producers down. Record memory is mapped read-only. If the process dies, nothing needs cleaning up.
+/// A moved-from consumer may be assigned to or destroyed, nothing else.
 class RINGMAIN_API Consumer {
 public:
     /// Throws Error: invalid_argument.
@@ -84,8 +95,9 @@ public:
     Consumer& operator=(Consumer&&) noexcept;
     ~Consumer();
 
-    /// Adds all partitions of a topic, or one. A partition that is assigned already is moved to `from`.
-    /// Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked.
+    /// Adds all partitions of a topic, or one. A partition that is assigned already is moved to `from`. All or nothing:
+    /// when it throws, nothing has changed. Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked,
+    /// invalid_argument (offset over kOffsetMax); while gates are held also as hold_gates.
     void assign(std::string_view topic, Position from = Position::earliest());
     void assign(std::string_view topic, std::uint32_t partition, Position from = Position::earliest());
     void unassign(std::string_view topic, std::uint32_t partition);
@@ -101,22 +113,27 @@ public:
                             const_cast<void*>(static_cast<const void*>(std::addressof(handler))));
     }
     [[nodiscard]] const Gap& last_gap() const noexcept;
+    [[nodiscard]] const PartitionFailure& last_failure() const noexcept;  ///< Valid until the next poll or visit.
     [[nodiscard]] Status last_status() const noexcept;
 
-    /// Throws Error: not_found (not assigned), topic_deleted.
+    /// Throws Error: not_found (not assigned), topic_deleted, corrupt, invalid_argument (offset over kOffsetMax).
     SeekResult seek(std::string_view topic, std::uint32_t partition, Position to);
     /// The next offset this consumer reads.
     [[nodiscard]] std::uint64_t position(std::string_view topic, std::uint32_t partition) const;
     [[nodiscard]] std::uint64_t log_start(std::string_view topic, std::uint32_t partition) const;
     [[nodiscard]] std::uint64_t log_end(std::string_view topic, std::uint32_t partition) const;
 
-    /// Holds a `block` topic's producers back for this reader: from now on nothing at or above the gate's offset is
-    /// dropped. The gates start at the positions of the assigned partitions and move by `move_gates`. They go with this
-    /// consumer, and when its process is proven dead. Throws Error: limit, permission_denied, invalid_argument (name
-    /// over 63 bytes, or an overwrite topic).
+    /// Holds the producers of `block` topics back for this reader: from now on nothing at or above a gate's offset is
+    /// dropped. Every partition that is assigned now or later, until drop_gates, has a gate of that name; it starts at the
+    /// position and moves by `move_gates` alone. The gates go with this consumer, and when its process is proven dead.
+    /// Calling it again with the same name changes nothing. All or nothing: when it throws, the gates are as they were.
+    /// Throws Error: limit, permission_denied, invalid_argument (name empty, over 63 bytes or other than the one held; an
+    /// overwrite topic is assigned, whose records no gate can keep).
     void hold_gates(std::string_view name);
-    /// Lets producers reuse everything below this consumer's positions.
+    /// Lets producers reuse everything below this consumer's positions. After a seek back it holds from there on, as far
+    /// as that has not been given up.
     void move_gates() noexcept;
+    /// Ends hold_gates, also for partitions that are assigned later.
     void drop_gates() noexcept;
 
     /// A descriptor for poll/epoll that is readable when there may be records. A poll() that finds nothing makes it

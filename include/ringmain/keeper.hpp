@@ -27,7 +27,8 @@ struct KeeperReport {
 
 /// Reaps dead producers and gates, closes tickets that nobody else closed, releases quarantined cells and sweeps what a
 /// killed creation or deletion left behind. One at a time per broker directory, by a kernel-held lock.
-/// If it dies anywhere, the next keeper goes on from what it finds.
+/// If it dies anywhere, the next keeper goes on from what it finds. A moved-from keeper may be assigned to or destroyed, nothing
+/// else.
 class RINGMAIN_API Keeper {
 public:
     /// Throws Error: busy (names the pid of the other keeper), permission_denied.

@@ -44,18 +44,20 @@ struct [[nodiscard]] BatchResult {
 
 class Loan;
 
-/// Publishes to one topic. It attaches to a partition at its first record there.
+/// Publishes to one topic. If that has one partition, the constructor attaches to it. If it has more, each is attached to at
+/// its first record, or by attach(), and nothing is held in the others; what is wrong there comes as cannot_attach (or corrupt,
+/// topic_deleted) from publish, and attach() throws the reason.
 ///
 /// Threads: one at a time. Concurrent use is a bug of the caller; where it is noticed (always without NDEBUG, nearly always
 /// with it) it answers `misuse`. Different producers, in any number of
 /// threads and processes, need no coordination. Progress: publish is lock-free and waits for no other process; only on
 /// a full `block` topic it waits for the gates, at most `timeout`. Cost does not depend on the number of consumers.
 /// If the process dies inside publish, the record is either in the log or not; others go on at once.
-/// fork(): the child's copy answers `forked`.
+/// fork(): the child's copy answers `forked`. A moved-from producer may be assigned to or destroyed, nothing else.
 class RINGMAIN_API Producer {
 public:
-    /// Throws Error: not_found, busy, limit (all producer slots held by live processes), permission_denied,
-    /// version_mismatch, corrupt.
+    /// Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked; for a topic of one partition also busy and
+    /// limit (all producer slots held by live processes).
     Producer(const Broker& broker, std::string_view topic, const ProducerOptions& options = {});
     Producer(Producer&&) noexcept;
     Producer& operator=(Producer&&) noexcept;
@@ -67,8 +69,9 @@ public:
     PublishResult try_publish(const ProducerRecord& record) noexcept;
 
     /// Publishes records with one reservation for each run of records to one partition; their order is kept in each
-    /// partition. Null keys of one batch go to one partition. `results`, if not empty, must be as long as `records`
-    /// and gets each record's answer.
+    /// partition. Null keys of one batch go to one partition. All records are checked before the first is published: if
+    /// one can never be (invalid, too_large), none is. `results`, if not empty, must be as long as `records` and gets
+    /// each record's own answer; those that were only stopped by another one have not_attempted.
     BatchResult publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results = {}) noexcept;
     BatchResult try_publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results = {}) noexcept;
 
@@ -79,7 +82,8 @@ public:
     PublishResult publish(Loan& loan) noexcept;
     PublishResult try_publish(Loan& loan) noexcept;
 
-    /// Attaches to a partition now instead of at its first record. Throws as the constructor.
+    /// Attaches to a partition now instead of at its first record. Throws Error: busy, limit, permission_denied,
+    /// version_mismatch, corrupt, topic_deleted, forked, invalid_argument (no such partition).
     void attach(std::uint32_t partition);
 
     /// The gate that holds the partition's log start back, if any; for messages about would_block.
@@ -99,7 +103,8 @@ private:
 };
 
 /// Memory lent for one record's value. Filling it holds no ticket: a slow filler blocks nobody. Dropping it gives
-/// the memory back. Move-only; must not outlive its producer (moving the producer is fine).
+/// the memory back. Move-only; must not outlive its producer (moving the producer is fine). A moved-from loan has
+/// status invalid and no value.
 class RINGMAIN_API Loan {
 public:
     Loan(Loan&& other) noexcept;

@@ -26,6 +26,11 @@ inline std::string_view as_text(Bytes bytes) noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// The same of bytes that may be null.
+inline std::string_view text_or(const OptionalBytes& bytes, std::string_view if_null) noexcept {
+    return bytes ? as_text(*bytes) : if_null;
+}
+
 /// One record header. Names may repeat; their order is kept. Name at most 65,535 bytes.
 struct Header {
     std::string_view name;

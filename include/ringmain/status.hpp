@@ -21,6 +21,7 @@ enum class [[nodiscard]] Status : std::uint8_t {
     forked,            ///< The handle was inherited through fork(). Open a handle of your own.
     misuse,            ///< The handle is in use by another thread at this moment.
     corrupt,           ///< Shared bytes contradict the layout. Run `ringmain verify`.
+    not_attempted,     ///< Nothing is wrong with this record: another one of its batch stopped the batch before it.
 };
 
 /// The name of a status, as written in the enumeration.

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t kProducerSlotsMax = 1024;
 inline constexpr std::uint64_t kPayloadMin = std::uint64_t{1} << 16;
 inline constexpr std::uint64_t kPayloadMax = std::uint64_t{1} << 36;
 inline constexpr std::uint64_t kFirstOffsetMax = std::uint64_t{1} << 61;
+inline constexpr std::uint64_t kOffsetMax = (std::uint64_t{1} << 62) - 1;
 inline constexpr std::size_t kKeyBytesMax = 65'535;
 inline constexpr std::size_t kTopicNameMax = 249;
 inline constexpr std::size_t kTypeNameMax = 127;
@@ -42,15 +43,23 @@ struct ValueType {
 /// A topic's options. A value outside its range is refused, never adjusted.
 struct TopicOptions {
     std::uint32_t partitions = 1;         ///< 1 to kPartitionsMax.
-    std::uint64_t records = 65'536;       ///< Cells per partition: a power of two, kRecordsMin to kRecordsMax, at least 4 x producer_slots.
+    /// Cells per partition: a power of two, kRecordsMin to kRecordsMax, at least 4 x producer_slots. How many records are
+    /// kept also depends on payload_bytes, unless all travel inline (TopicDescription::retained_records).
+    std::uint64_t records = 65'536;
     std::uint32_t cell_bytes = 64;        ///< 64, 128 or 256; cell_bytes - 24 bytes of key, value and headers travel inline.
-    std::uint64_t payload_bytes = 1 << 24;///< Memory for larger records per partition: 0 (none) or a power of two, kPayloadMin to kPayloadMax.
+    /// Memory for larger records per partition: 0 (none) or a power of two, kPayloadMin to kPayloadMax, at least 8 KiB and at
+    /// most 2 GiB x producer_slots. At most twice TopicDescription::retained_payload_bytes.
+    std::uint64_t payload_bytes = 1 << 24;
     std::uint32_t producer_slots = 32;    ///< Producers attached to a partition at one time: a power of two, 1 to kProducerSlotsMax.
     WhenFull when_full = WhenFull::overwrite;
     ValueType value_type = {};                 ///< Set for typed topics.
     std::uint64_t first_offset = 0;       ///< Offset of the first record, 0 to kFirstOffsetMax; for tests of large offsets.
     friend bool operator==(const TopicOptions&, const TopicOptions&) = default;
 };
+
+/// What the creation of a topic checks first. Throws Error invalid_argument (topic, option, value, range) unless every option
+/// is in its range and they go together.
+RINGMAIN_API void check_topic_options(std::string_view topic, const TopicOptions& options);
 
 using TopicId = std::array<std::uint8_t, 16>;
 RINGMAIN_API std::string to_string(const TopicId& id);
@@ -101,7 +110,15 @@ struct TopicDescription {
     std::uint64_t record_bytes_max = 0;   ///< Largest key + value + encoded headers.
     std::uint64_t inline_bytes_max = 0;   ///< Up to here a record travels in its cell.
     std::uint64_t batch_records_max = 0;  ///< Largest batch reserved by one fetch-add.
-    std::uint64_t retained_records = 0;   ///< Records per partition that are kept at least (block: that fit before publishing waits).
+    /// What each partition keeps at least (block: what fits before publishing waits). Two limits, and the one that is met
+    /// first moves the log start, for records of all sizes:
+    /// cells: this many records, if all travel inline or the payload limit is not met before.
+    std::uint64_t retained_records = 0;
+    /// payload memory: this many bytes of records that do not travel inline, each rounded up to 64 bytes, as long as all
+    /// producer slots are in use and fill their extents alike; a lone producer keeps all but one extent. An extent goes as
+    /// a whole, with everything older, and one that its producer leaves or cannot fill counts as if it were full: producers
+    /// that come and go, or that publish large records at very different rates, keep less. 0: there is no payload memory.
+    std::uint64_t retained_payload_bytes = 0;
     std::uint64_t bytes = 0;              ///< Shared memory of all partitions.
     std::vector<PartitionDescription> partitions;
 };

@@ -34,7 +34,7 @@ ValueType value_type() {
 /// Throws Error mismatch, naming both types, unless the topic carries T.
 RINGMAIN_API void check_value_type(const Broker& broker, std::string_view topic, const ValueType& wanted);
 
-/// As Producer, for values of one type.
+/// As Producer, for values of one type; also in what may be done with a moved-from one.
 template <RecordType T>
 class TypedProducer {
 public:
@@ -55,7 +55,7 @@ private:
     Producer producer_;
 };
 
-/// As Consumer, for topics whose values are of one type.
+/// As Consumer, for topics whose values are of one type; also in what may be done with a moved-from one.
 template <RecordType T>
 class TypedConsumer {
 public:

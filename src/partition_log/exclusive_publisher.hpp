@@ -31,7 +31,7 @@ public:
 
     [[nodiscard, gnu::always_inline]] Published publish_placed(const RecordParts& parts,
                                                                  Location location) noexcept {
-        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
+        if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_)};
         const std::uint64_t offset = end_;
         write(offset, parts, location);
         ++end_;
@@ -53,7 +53,7 @@ public:
 
 private:
     [[nodiscard, gnu::noinline]] Published publish_large(RecordParts parts) noexcept {
-        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};  // before the copy
+        if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_)};  // before the copy
         const Reserved placed = bodies_.place(parts);
         if (placed.status != Status::ok) return {placed.status};
         return publish_placed(parts, placed.location);
@@ -76,7 +76,7 @@ private:
 
     [[nodiscard]] Status publish_unannounced(const RecordParts& parts, std::uint64_t& offset) noexcept {
         if (!bodies_.fits_inline(parts.length())) announce();  // an extent is taken again only below log_end
-        if (log_.block && !has_room(log_, start_seen_)) return Status::would_block;
+        if (log_.block && !has_room(log_, start_seen_)) return no_room_status(log_);
         const Reserved placed = bodies_.place(parts);
         if (placed.status != Status::ok) return placed.status;
         offset = end_;

@@ -13,6 +13,7 @@
 #include "partition_log/cell_word.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/log_start.hpp"
+#include "ringmain/status.hpp"
 
 namespace ringmain::partition_log {
 
@@ -34,11 +35,19 @@ public:
         return current_ && position_ + body_footprint(bytes) <= log_.extent_bytes;
     }
 
-    /// Changes to a fresh extent. False: none can be had (block policy: everything is held by gates). Requires that nothing
-    /// reserved in the current extent is still to be committed.
+    /// Changes to a fresh extent. False: none can be had; refusal() says why. Requires that nothing reserved in the current
+    /// extent is still to be committed.
     [[nodiscard]] bool change() noexcept {
         seal();
         return take_free() || take_sealed();
+    }
+
+    /// Why change() had no extent: gates hold everything (block policy), or the state words are not to be believed.
+    [[nodiscard]] Status refusal() const noexcept {
+        const auto oldest = oldest_sealed();
+        // acquire TICKET: what was sealed was committed before
+        if (oldest && sealed_end(oldest->word) > log_.control->log_end.load(std::memory_order_acquire)) return Status::corrupt;
+        return log_.block ? Status::would_block : Status::exhausted;
     }
 
     /// Reserves `bytes` and returns their position in the payload area. Requires fits(bytes).

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gate_table/gate_table.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/log_memory.hpp"
 
 namespace ringmain::partition_log {
@@ -77,6 +78,7 @@ template <class M>
     start_seen = log.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START: gates' reads ended
     const std::uint64_t end = log.control->log_end.load(std::memory_order_relaxed);
     if (end - start_seen < room) return true;
+    if (!check_control(log).sound()) return false;  // nothing is moved by what cannot be; no_room_status tells
     const std::uint64_t target = std::min(end, end - room + log.chunk);
     start_seen = advance_start(log, target).start;
     return log.control->log_end.load(std::memory_order_relaxed) - start_seen < room;

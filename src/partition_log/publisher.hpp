@@ -47,7 +47,7 @@ public:
         if (length > log_.record_bytes_max()) return {Status::too_large};
         if (!extents_.fits(length)) {
             if (pinned_) return {Status::loan_outstanding};
-            if (!extents_.change()) return {log_.block ? Status::would_block : Status::exhausted};
+            if (!extents_.change()) return {extents_.refusal()};
         }
         return {Status::ok, extents_.reserve(length)};
     }
@@ -87,7 +87,7 @@ public:
 
     [[nodiscard, gnu::always_inline]] Published publish(const RecordParts& parts) noexcept {
         if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);
-        if (log_.block && !has_room(log_, start_seen_)) [[unlikely]] return {Status::would_block};
+        if (log_.block && !has_room(log_, start_seen_)) [[unlikely]] return {no_room_status(log_)};
         const std::uint64_t offset = tickets_.take();
         if (write_and_commit(offset, parts, kInCell)) [[likely]] {
             tickets_.idle();
@@ -102,12 +102,16 @@ public:
         for (std::uint64_t tries = 0; tries <= log_.records; ++tries) {
             if (log_.block && !has_room(log_, start_seen_)) {
                 tickets_.idle();
-                return {Status::would_block};
+                return {no_room_status(log_)};
             }
             const std::uint64_t offset = tickets_.take();
             if (write_and_commit(offset, parts, location)) {
                 tickets_.idle();
                 return {Status::ok, offset};
+            }
+            if (tickets_.out_of_reach()) {
+                tickets_.idle();
+                return {Status::corrupt};
             }
         }
         tickets_.idle();
@@ -119,7 +123,7 @@ public:
     /// Reserves one offset. ok or would_block. The ticket must be committed or given up before this publisher's next call;
     /// others may close it at any time.
     [[nodiscard]] Published take_ticket() noexcept {
-        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};
+        if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_)};
         return {Status::ok, tickets_.take()};
     }
 
@@ -151,17 +155,21 @@ public:
         std::size_t done = 0;
         std::uint64_t tries = 0;
         while (done < parts.size()) {
-            if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block, done};  // before the copies
+            if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_), done};  // before the copies
             const Run run = place_run(parts.subspan(done));
             if (run.status != Status::ok) return {run.status, done};
             std::size_t in_run = 0;
             while (in_run < run.count) {
-                if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block, done};
+                if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_), done};
                 if (tries++ > log_.records) return {Status::exhausted, done};
                 const std::size_t committed = commit_run(parts.subspan(done, run.count - in_run), in_run, offsets.subspan(done));
                 in_run += committed;
                 done += committed;
-                if (committed != 0) tries = 0;
+                if (committed != 0) {
+                    tries = 0;
+                } else if (tickets_.out_of_reach()) {
+                    return {Status::corrupt, done};
+                }
             }
         }
         return {Status::ok, done};
@@ -175,7 +183,7 @@ private:
     };
 
     [[nodiscard, gnu::noinline]] Published publish_large(RecordParts parts) noexcept {
-        if (log_.block && !has_room(log_, start_seen_)) return {Status::would_block};  // before the copy
+        if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_)};  // before the copy
         const Reserved placed = bodies_.place(parts);
         if (placed.status != Status::ok) return {placed.status};
         const Published published = publish_placed(parts, placed.location);

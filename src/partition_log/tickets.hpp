@@ -22,7 +22,12 @@
 namespace ringmain::partition_log {
 
 /// What became of a ticket.
-enum class Decision : std::uint8_t { committed, closed, lapped };
+enum class Decision : std::uint8_t {
+    committed,
+    closed,
+    lapped,
+    impossible,  // no sound log gave it out: nothing was done
+};
 
 template <class M>
 class Tickets {
@@ -83,6 +88,7 @@ public:
 
     /// Gives an unused ticket back (the rest of a batch): its offset will hold no record. Its bytes were not written.
     void give_up(std::uint64_t offset) noexcept {
+        if (needs_start(log_, offset) && partition_log::out_of_reach(log_, offset)) return;
         auto& word = log_.cell(offset).word;
         std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
         while (!decided(seen, offset)) {
@@ -122,6 +128,9 @@ public:
         if (start_passed_ <= offset - log_.records) [[unlikely]] pass_now(offset);
     }
 
+    /// The last claim that failed did so because log_end contradicts log_start.
+    [[nodiscard]] bool out_of_reach() const noexcept { return out_of_reach_; }
+
 private:
     [[nodiscard]] bool may_write(std::uint64_t word, std::uint64_t offset) const noexcept {
         if (log_.in_first_lap(offset)) return word == 0;
@@ -136,6 +145,8 @@ private:
     }
 
     [[nodiscard, gnu::noinline]] Claim claim_from(std::uint64_t offset, std::uint64_t seen) noexcept {
+        out_of_reach_ = needs_start(log_, offset) && partition_log::out_of_reach(log_, offset);
+        if (out_of_reach_) return {};  // log_start is not moved by a ticket that cannot be
         while (!may_write(seen, offset)) {
             if (decided(seen, offset)) return {};
             if (close_from(offset, seen)) return {};  // lost: `seen` is new, and may have become ours
@@ -157,6 +168,7 @@ private:
     std::uint64_t prefetch_bytes_;
     std::uint64_t start_passed_ = 0;
     std::uint64_t count_ = 0;
+    bool out_of_reach_ = false;
 };
 
 /// One attempt to close the open ticket `offset` whose cell's word is `seen` (older than offset). True: closed here.
@@ -180,6 +192,7 @@ bool try_close(const LogMemory<M>& log, std::uint64_t offset, std::uint64_t& see
 /// publishes under a new offset. Requires offset < log_end, seen by the caller with acquire TICKET.
 template <class M>
 Decision close_ticket(const LogMemory<M>& log, std::uint64_t offset) noexcept {
+    if (needs_start(log, offset) && out_of_reach(log, offset)) return Decision::impossible;
     auto& word = log.cell(offset).word;
     std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
     while (!decided(seen, offset)) {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "partition_log/cell_word.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/log_memory.hpp"
 #include "recovery/recovery.hpp"
 
@@ -19,6 +20,7 @@ enum class AttachOutcome : std::uint8_t {
     full,           // every slot belongs to a producer that is not proven dead
     exclusive,      // a live exclusive producer holds the lease
     shared,         // live shared producers are attached
+    corrupt,        // log_end contradicts log_start or the cells
 };
 
 struct Attached {
@@ -40,10 +42,15 @@ public:
         if (attached.outcome != AttachOutcome::attached) return attached;
         // the slot's owner before the look at the lease; pairs with attach_exclusive
         M::fence(std::memory_order_seq_cst);
-        const std::uint64_t lease = live_lease();
-        if (lease == 0) return attached;
-        detach(attached.slot);
-        return {AttachOutcome::exclusive, lease_slot(lease), 0};
+        if (const std::uint64_t lease = live_lease(); lease != 0) {
+            detach(attached.slot);
+            return {AttachOutcome::exclusive, lease_slot(lease), 0};
+        }
+        if (!partition_log::check_control(log_).sound() || partition_log::end_is_taken(log_)) {
+            detach(attached.slot);
+            return {AttachOutcome::corrupt, attached.slot, 0};
+        }
+        return attached;
     }
 
     [[nodiscard]] Attached attach_exclusive() noexcept {
@@ -64,6 +71,11 @@ public:
             log_.control->lease.store(0, std::memory_order_release);  // release LEASE
             detach(attached.slot);
             return {AttachOutcome::shared, *other, 0};
+        }
+        if (!partition_log::check_control(log_).sound() || cells_are_ahead()) {
+            give_back_lease();
+            detach(attached.slot);
+            return {AttachOutcome::corrupt, attached.slot, 0};
         }
         decide_open_tickets();
         return attached;
@@ -117,6 +129,16 @@ private:
             if (owner != 0 && !reap_producer(log_, slot, owner, is_dead_)) return slot;
         }
         return std::nullopt;
+    }
+
+    /// A cell names an offset that log_end has not reached, although nobody publishes: log_end has been set back.
+    [[nodiscard]] bool cells_are_ahead() const noexcept {
+        const std::uint64_t end = log_.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
+        for (std::uint64_t index = 0; index < log_.records; ++index) {
+            const std::uint64_t word = log_.cell_at(index).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
+            if (word != 0 && partition_log::offset_of(word) >= end) return true;
+        }
+        return false;
     }
 
     /// All other producers are gone: what they left open is closed now, since nobody closes for an exclusive producer.

@@ -77,4 +77,48 @@ TEST_CASE("Describe shows the gate and how far it is behind") {
     CHECK(gate["holder"]["alive"] == true);
 }
 
+TEST_CASE("Consume with a gate holds producers back, moves on after what it printed, and drops the gate at its end") {
+    const CliBroker broker;
+    broker.create_topic("t", {"--records", "64", "--payload", "0", "--producers", "2", "--when-full", "block"});
+    REQUIRE(broker.run({"produce", "t"}, lines(10)).exit_code == 0);
+    CliProcess consumer(broker.in_directory({"consume", "t", "--gate", "archiver", "-c", "500"}));
+    REQUIRE(consumer.wait_for_output("9\n"));
+    const CliResult described = broker.run({"topic", "describe", "t"});
+    CHECK_THAT(described.output, contains("gate 'archiver': offset "));
+    const CliResult produced = broker.run({"produce", "t"}, lines(490));  // more than fits: it waits for the gate
+    CHECK(produced.exit_code == 0);
+    const CliResult consumed = consumer.finish();
+    CHECK(consumed.exit_code == 0);
+    CHECK(consumed.output == lines(10) + lines(490));
+    CHECK_THAT(consumed.errors, contains("500 records consumed from t\n") && !contains("gap"));
+    CHECK_THAT(broker.run({"topic", "describe", "t"}).output, !contains("archiver"));
+}
+
+TEST_CASE("A gate of consume stays where it is while nobody takes its output") {
+    const CliBroker broker;
+    broker.create_topic("t", {"--records", "64", "--payload", "1M", "--producers", "2", "--when-full", "block"});
+    REQUIRE(broker.run({"produce", "t"}, "first\n").exit_code == 0);
+    CliProcess consumer(broker.in_directory({"consume", "t", "--gate", "g", "-f", std::string(60'000, 'x') + "%s\n"}));
+    REQUIRE(consumer.wait_for_output("first\n"));  // so the gate is held
+    CliProcess producer(broker.in_directory({"produce", "t"}));
+    producer.write_input(lines(1000));
+    CHECK(producer.wait_for_errors("waiting for gate 'g'"));  // the consumer's output fills its pipe, and no more is let go
+    consumer.send_signal(SIGKILL);
+    (void)consumer.finish();
+    CHECK(producer.finish().exit_code == 0);  // the gate went with its process
+}
+
+TEST_CASE("A gate is refused on an overwrite topic, and with a name that cannot be") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    const CliResult overwriting = broker.run({"consume", "t", "-e", "--gate", "g"});
+    CHECK(overwriting.exit_code == 1);
+    CHECK_THAT(overwriting.errors, contains("'t'") && contains("block"));
+    for (const std::string& name : {std::string(), std::string(64, 'g')}) {
+        const CliResult refused = broker.run({"consume", "t", "-e", "--gate", name});
+        CHECK(refused.exit_code == 2);
+        CHECK_THAT(refused.errors, contains("--gate"));
+    }
+}
+
 }  // namespace ringmain::test

@@ -1,6 +1,7 @@
 // `ringmain consume`: positions, ends, formats, gaps, signals.
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -50,7 +51,7 @@ TEST_CASE("Consume starts at earliest, an offset or the last N") {
     CHECK(broker.consume("t", {"-o", "latest"}) == "");
     CHECK(broker.consume("t", {"-o", "10"}) == "");
     CHECK(broker.consume("t", {"-o", "11"}) == "");
-    CHECK(broker.consume("t", {"-o", "18446744073709551615"}) == "");
+    CHECK(broker.consume("t", {"-o", "4611686018427387903"}) == "");
 }
 
 TEST_CASE("Consume stops after -c records and says how many it read") {
@@ -264,6 +265,39 @@ TEST_CASE("Consume fails when its topic is deleted under it") {
     const CliResult result = consumer.finish();
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.errors, contains("1 record consumed") && contains("'t'") && contains("topic_deleted"));
+}
+
+TEST_CASE("Consume from an offset beyond the end says so, and with -e ends at once") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    REQUIRE(broker.run({"produce", "t"}, numbers(0, 3)).exit_code == 0);
+    const CliResult ended = broker.run({"consume", "t", "-e", "-o", "5"});
+    CHECK(ended.exit_code == 0);
+    CHECK(ended.output == "");
+    CHECK_THAT(ended.errors, contains("partition 0") && contains("offset 5 is beyond the end, offset 3"));
+    CHECK_THAT(broker.run({"consume", "t", "-e", "-o", "3"}).errors, !contains("beyond"));
+    CliProcess waiting(broker.in_directory({"consume", "t", "-o", "5", "-c", "1"}));
+    REQUIRE(waiting.wait_for_errors("waiting until the log gets there"));
+    REQUIRE(broker.run({"produce", "t"}, numbers(3, 7)).exit_code == 0);
+    CHECK(waiting.finish().output == "5\n");
+}
+
+TEST_CASE("Consume of a topic whose log end is damaged fails instead of waiting") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    REQUIRE(broker.run({"produce", "t"}, numbers(0, 3)).exit_code == 0);
+    std::fstream log(broker.directory() / "topics/t/0.log", std::ios::in | std::ios::out | std::ios::binary);
+    REQUIRE(log);
+    const std::uint64_t damaged = 1'000'000;
+    log.seekp(4096).write(reinterpret_cast<const char*>(&damaged), sizeof damaged).flush();
+    for (const std::vector<std::string>& command :
+         std::vector<std::vector<std::string>>{{"consume", "t", "-e"}, {"consume", "t"}, {"produce", "t"}}) {
+        const CliResult result = broker.run(command, "x\n");
+        INFO(command.front());
+        CHECK(result.exit_code == 1);
+        CHECK(result.output == "");
+        CHECK_THAT(result.errors, contains("log end 1000000") && contains("ringmain verify"));
+    }
 }
 
 }  // namespace ringmain::test

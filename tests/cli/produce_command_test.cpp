@@ -245,4 +245,31 @@ TEST_CASE("Produce fails when its topic is deleted under it") {
     CHECK_THAT(result.errors, contains("1 record published") && contains("line 2") && contains("topic_deleted"));
 }
 
+TEST_CASE("Produce with files and a key delimiter publishes each line of each file") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    std::ofstream(broker.directory() / "one") << "a,1\nb,2\n";
+    std::ofstream(broker.directory() / "two") << "c,3";
+    const CliResult result = broker.run({"produce", "t", "-K", ",", (broker.directory() / "one").string(), "-",
+                                         (broker.directory() / "two").string()},
+                                        "in,between\n");
+    CHECK(result.exit_code == 0);
+    CHECK(result.errors == "ringmain: 4 records published to t\n");
+    CHECK(broker.consume("t", {"-f", "%k=%s "}) == "a=1 b=2 in=between c=3 ");
+    const CliResult missing = broker.run({"produce", "t", "-K", ",", (broker.directory() / "none").string()});
+    CHECK(missing.exit_code == 1);
+    CHECK_THAT(missing.errors, contains("none: cannot open"));
+}
+
+TEST_CASE("Produce names the line of a file that cannot be published, and publishes those before it") {
+    const CliBroker broker;
+    broker.create_topic("t", {"--payload", "0"});
+    const std::string file = (broker.directory() / "lines").string();
+    std::ofstream(file) << "a,1\nb,2\nc," << std::string(100, 'x') << "\nd,4\n";
+    const CliResult result = broker.run({"produce", "t", "-K", ",", file});
+    CHECK(result.exit_code == 1);
+    CHECK_THAT(result.errors, contains("line 3 of " + file) && contains("2 records published"));
+    CHECK(broker.consume("t") == "1\n2\n");
+}
+
 }  // namespace ringmain::test

@@ -47,6 +47,8 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
     CHECK(topic["inline_bytes_max"] == 104);
     CHECK(topic["record_bytes_max"].get<std::uint64_t>() > 104);
     CHECK(topic["retained_records"].get<std::uint64_t>() <= 1024);
+    CHECK(topic["retained_payload_bytes"] == 131072);
+    CHECK_THAT(created.output, contains("the last 131072 bytes (128 KiB) of them kept"));
     CHECK(topic["partitions"].size() == 3);
 
     CHECK(broker.run({"topic", "delete", "trades"}).exit_code == 0);
@@ -155,8 +157,8 @@ TEST_CASE("D08 O05 an option outside its range is refused with option, value and
                                      {"--records", "1000000", "524288 and 1048576"},
                                      {"--payload", "18446744073709551615", "to 68719476736"},
                                      {"--payload", "17179869184G", "to 68719476736"},
-                                     {"--payload", "100000", "65536 and 131072"},
-                                     {"--payload", "4096", "65536 to 68719476736"},
+                                     {"--payload", "100000", "262144 to 68719476736, as --producers 32 needs"},
+                                     {"--payload", "300000", "262144 and 524288"},
                                      {"--partitions", "0", "1 to 1024"},
                                      {"--partitions", "1025", "1 to 1024"},
                                      {"--partitions", "4294967297", "1 to 1024"},
@@ -180,7 +182,8 @@ TEST_CASE("O05 options that contradict each other are a usage error") {
     const CliBroker broker;
     const CliResult result = broker.run({"topic", "create", "t", "--records", "16", "--producers", "32"});
     CHECK(result.exit_code == 2);
-    CHECK_THAT(result.errors, contains("ringmain: ") && contains("16") && contains("32"));
+    CHECK_THAT(result.errors, contains("ringmain: ") && contains("--records 16") && contains("--producers 32"));
+    CHECK(std::filesystem::is_empty(broker.directory()));
 }
 
 TEST_CASE("D08 a topic larger than the file system is refused with needed and free bytes") {

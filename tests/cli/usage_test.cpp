@@ -58,6 +58,11 @@ TEST_CASE("A wrong command line exits with 2 and names what is wrong") {
     const CliBroker broker;
     check_usage_error(broker.run({"unknown"}), "unknown");
     check_usage_error(broker.run({"topic", "rename"}), "rename");
+    check_usage_error(broker.run({"topic", "list", "x", "y", "z"}), "x y z");
+    check_usage_error(broker.run({"consume", "t", "--", "x", "y", "z"}), "x y z");
+    check_usage_error(broker.run({"bogus", "--help"}), "'bogus'");
+    check_usage_error(broker.run({"topic", "bogus", "--help"}), "'bogus'");
+    check_usage_error(broker.run({"bogus", "--version"}), "'bogus'");
     check_usage_error(broker.run({"topic"}), "ringmain topic --help");
     check_usage_error(broker.run({"consume"}), "TOPIC");
     check_usage_error(broker.run({"consume", "t", "--colour"}), "--colour");
@@ -67,6 +72,8 @@ TEST_CASE("A wrong command line exits with 2 and names what is wrong") {
     check_usage_error(broker.run({"consume", "t", "-p", "-1"}), "-p: '-1'");
     check_usage_error(broker.run({"consume", "t", "-o", "@tomorrow"}), "'tomorrow'");
     check_usage_error(broker.run({"consume", "t", "-o", "middle"}), "'middle'");
+    check_usage_error(broker.run({"consume", "t", "-o", "4611686018427387904"}), "from 0 to 4611686018427387903");
+    check_usage_error(broker.run({"consume", "t", "-o", "18446744073709551616"}), "from 0 to 4611686018427387903");
     check_usage_error(broker.run({"consume", "t", "-f", "%q"}), "'%q'");
     check_usage_error(broker.run({"consume", "t", "-f", "%s", "--json"}), "--json");
     check_usage_error(broker.run({"produce", "t", "-K", ""}), "-K");

@@ -15,28 +15,6 @@ ProgramResult run_example(const std::string& name, const TestDirectory& director
 
 }  // namespace
 
-TEST_CASE("The example consumer reads what the example producer published") {
-    const TestDirectory directory;
-    const ProgramResult produced = run_example("producer", directory);
-    INFO(produced.errors);
-    REQUIRE(produced.exit_code == 0);
-    CHECK_THAT(produced.output, contains("offset 9: 109"));
-    const ProgramResult consumed = run_example("consumer", directory);
-    INFO(consumed.errors);
-    CHECK(consumed.exit_code == 0);
-    std::string expected;
-    for (int price = 100; price < 110; ++price)
-        expected += "ACME = " + std::to_string(price) + "\n";
-    CHECK(consumed.output == expected);
-}
-
-TEST_CASE("The example consumer says what is missing where there is no broker") {
-    const TestDirectory directory;
-    const ProgramResult result = run_example("consumer", directory);
-    CHECK(result.exit_code != 0);
-    CHECK_THAT(result.errors, contains((directory.path() / "broker").string()));
-}
-
 TEST_CASE("The trading example sees every update in order") {
     const TestDirectory directory;
     const ProgramResult result = run_example("trading", directory);

@@ -1,7 +1,9 @@
 // The README tells the truth: its commands run, its programs are the examples, its limits are the headers', its links
 // lead somewhere.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -35,20 +37,56 @@ std::string range_of(std::uint64_t from, std::uint64_t to) { return grouped(from
 
 }  // namespace
 
-TEST_CASE("Every shell block of the README runs, in order, in one broker directory") {
+TEST_CASE("Every shell block of the README runs, in order, in one broker directory, and prints what is shown behind it") {
     const TestDirectory directory;
     const std::filesystem::path home = directory.path() / "home";
     std::filesystem::create_directory(home);
     int run = 0;
+    int shown = 0;
+    std::string printed;  // by the block before, if it was a shell block that ran
     for (const FencedBlock& block : fenced_blocks(read_source_file("README.md"))) {
+        if (block.language == "text" && !printed.empty()) {
+            INFO("README.md:" << block.line);
+            CHECK(block.text == printed);
+            ++shown;
+        }
+        printed.clear();
         if (block.language != "sh" || block.remark.starts_with("skip-test"))
             continue;
         const ProgramResult result = run_block(block, home, directory.path() / "broker");
         INFO("README.md:" << block.line << "\n" << block.text << result.output << result.errors);
         CHECK(result.exit_code == 0);
+        printed = result.output;
         ++run;
     }
     CHECK(run >= 5);
+    CHECK(shown >= 3);
+}
+
+TEST_CASE("The programs in the README are short and print what is shown behind them, in any order of their first starts") {
+    const TestDirectory directory;
+    const std::map<std::string, std::string> environment = {{"RINGMAIN_DIR", (directory.path() / "broker").string()}};
+    const auto run = [&](const std::string& name) {
+        return run_program({std::string(RINGMAIN_EXAMPLES_PATH) + "/" + name}, environment);
+    };
+    const ProgramResult early = run("consumer");
+    CHECK(early.exit_code == 0);
+    CHECK(early.output == "");
+    const std::vector<FencedBlock> blocks = fenced_blocks(read_source_file("README.md"));
+    std::vector<std::string> names = {"producer", "consumer"};
+    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) {
+        if (blocks[i].language != "cpp")
+            continue;
+        REQUIRE_FALSE(names.empty());
+        INFO(names.front());
+        CHECK(std::count(blocks[i].text.begin(), blocks[i].text.end(), '\n') <= 15);
+        REQUIRE(blocks[i + 1].language == "text");
+        const ProgramResult result = run(names.front());
+        CHECK(result.exit_code == 0);
+        CHECK(result.output == blocks[i + 1].text);
+        names.erase(names.begin());
+    }
+    CHECK(names.empty());
 }
 
 TEST_CASE("A shell block of the README that is not run says why, and there are few") {
@@ -84,7 +122,7 @@ TEST_CASE("The limits in the README are those of the headers") {
                  range_of(kRecordsMin, kRecordsMax) + ", a power of two",
              "| bytes of a cell | " + grouped(defaults.cell_bytes) + " | 64, 128 or 256;",
              "| payload memory per partition, for larger records | " + grouped(defaults.payload_bytes) +
-                 " bytes | 0, or " + range_of(kPayloadMin, kPayloadMax) + " bytes",
+                 " bytes | 0, or " + range_of(kPayloadMin, kPayloadMax) + " bytes, a power of two, and 8,192 to 2,147,483,648 per producer slot |",
              "| producers attached to a partition at one time | " + grouped(defaults.producer_slots) + " | " +
                  range_of(1, kProducerSlotsMax),
              "| first offset | " + grouped(defaults.first_offset) + " | " + range_of(0, kFirstOffsetMax) + " |",

@@ -119,7 +119,8 @@ void SequenceRun::seek(const Operation& operation) {
     const SeekResult result = consumer_->seek(kTopic, partition, to);
     require(result.offset == right, "seek " + std::to_string(operation.a % 5) + " went to " +
                                         std::to_string(result.offset) + ", not " + std::to_string(right));
-    require(result.at_end == (right >= log.end), "seek is wrong about the end");
+    require(result.at_end == (right == log.end), "seek is wrong about the end");
+    require(result.beyond_end == (right > log.end), "seek is wrong about what is beyond the end");
     require(consumer_->position(kTopic, partition) == right, "the position is not where the seek went");
     positions_[partition] = right;
 }

@@ -1,6 +1,7 @@
 // Which options and names a topic may have, and what they give.
 #include <algorithm>
 #include <functional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -38,28 +39,53 @@ TEST_CASE("Default options are legal and fit a container's shared memory with ro
 
 TEST_CASE("A refused option is named with its value and what would be legal") {
     CHECK(text_for([](auto& o) { o.records = 1'000'000; }) ==
-          "topic 't': records 1000000 is not a power of two (nearest: 524288, 1048576)");
+          "topic 't': records 1000000 is not a power of two; the nearest are 524288 and 1048576");
     CHECK(text_for([](auto& o) { o.partitions = 0; }) == "topic 't': partitions 0 is outside 1 to 1024");
     CHECK(text_for([](auto& o) { o.partitions = 1025; }) == "topic 't': partitions 1025 is outside 1 to 1024");
     CHECK(text_for([](auto& o) { o.records = 8; }) == "topic 't': records 8 is outside 16 to 268435456");
     CHECK(text_for([](auto& o) { o.cell_bytes = 96; }) == "topic 't': cell_bytes 96 is not 64, 128 or 256");
     CHECK(text_for([](auto& o) { o.producer_slots = 3; }) ==
-          "topic 't': producer_slots 3 is not a power of two (nearest: 2, 4)");
-    CHECK(text_for([](auto& o) { o.records = 64; }) == "topic 't': records 64 is less than 4 x producer_slots 32");
+          "topic 't': producer_slots 3 is not a power of two; the nearest are 2 and 4");
+    CHECK(text_for([](auto& o) { o.records = 64; }) == "topic 't': records 64 is less than 4 x producer_slots 32, 128");
     CHECK(text_for([](auto& o) { o.payload_bytes = 1; }) ==
-          "topic 't': payload_bytes 1 is outside 65536 to 68719476736");
+          "topic 't': payload_bytes 1 is neither 0 nor 262144 to 68719476736, as producer_slots 32 needs");
+    CHECK(text_for([](auto& o) { o.payload_bytes = 300'000; }) ==
+          "topic 't': payload_bytes 300000 is not a power of two; the nearest are 262144 and 524288");
     CHECK(text_for([](auto& o) { o.first_offset = kFirstOffsetMax + 1; }).find("first_offset") != std::string::npos);
 }
 
 TEST_CASE("Extents that would be too small or too large are refused with both options and the range") {
     const std::string small = text_for([](auto& o) { o.payload_bytes = 65'536; });
-    CHECK_THAT(small, test::contains("payload_bytes 65536 with producer_slots 32"));
-    CHECK_THAT(small, test::contains("4096"));
+    CHECK_THAT(small, test::contains("payload_bytes 65536") && test::contains("producer_slots 32"));
+    CHECK_THAT(small, test::contains("262144"));
     const std::string large = text_for([](auto& o) {
         o.payload_bytes = kPayloadMax;
         o.producer_slots = 1;
     });
-    CHECK_THAT(large, test::contains("1073741824"));
+    CHECK_THAT(large, test::contains("2147483648"));
+}
+
+TEST_CASE("What a refusal calls the nearest or the least is accepted") {
+    for (const std::uint32_t slots : {1U, 2U, 32U, 1024U}) {
+        for (const std::uint64_t payload : {std::uint64_t{1}, std::uint64_t{100'000}, std::uint64_t{300'000}, std::uint64_t{5'000'000},
+                                            (std::uint64_t{1} << 31) + 1, kPayloadMax - 1}) {
+            const auto with = [&](std::uint64_t bytes) {
+                return refusal([&](auto& o) {
+                    o.records = 4096;
+                    o.producer_slots = slots;
+                    o.payload_bytes = bytes;
+                });
+            };
+            const test::Thrown refused = with(payload);
+            REQUIRE(refused.code);
+            INFO(refused.text);
+            const std::regex two_numbers("(\\d+) (?:and|to) (\\d+)");
+            std::smatch named;
+            REQUIRE(std::regex_search(refused.text, named, two_numbers));
+            CHECK_FALSE(with(std::stoull(named[1])).code);
+            CHECK_FALSE(with(std::stoull(named[2])).code);
+        }
+    }
 }
 
 TEST_CASE("A value type has a name, of a bounded length, or it is no type") {

@@ -102,7 +102,10 @@ TEST_CASE("A consumer begins at earliest, latest, an offset, the last N, or a ti
     CHECK(consumer.seek("t", 0, Position::since(450)).offset == 5);
     CHECK_FALSE(consumer.seek("t", 0, Position::since(900)).at_end);
     CHECK(consumer.seek("t", 0, Position::since(901)).at_end);
-    CHECK(consumer.seek("t", 0, Position::at(12)).at_end);
+    const SeekResult end = consumer.seek("t", 0, Position::at(10));
+    CHECK((end.at_end && !end.beyond_end));
+    const SeekResult beyond = consumer.seek("t", 0, Position::at(12));
+    CHECK((!beyond.at_end && beyond.beyond_end));
     CHECK(consumer.poll().records.empty());
     publish_numbers(producer, 10, 13);
     CHECK(first_offset(consumer) == 12);
@@ -247,10 +250,90 @@ TEST_CASE("Deleting a topic wakes its sleeping consumers and tells them") {
         std::this_thread::sleep_for(20ms);
         topic.broker.delete_topic("t");
     });
-    CHECK(consumer.poll(10, 30s).status == Status::topic_deleted);
-    CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::stopped);
-    CHECK(consumer.last_status() == Status::topic_deleted);
+    const PollResult result = consumer.poll(10, 30s);
+    CHECK(result.status == Status::topic_deleted);
+    REQUIRE(result.failures.size() == 1);
+    CHECK(result.failures[0].topic == "t");
+    CHECK(result.failures[0].status == Status::topic_deleted);
+    CHECK(thrown_by([&] { return consumer.seek("t", 0, Position::earliest()); }).code == ErrorCode::not_found);
+}
+
+TEST_CASE("Seeking in a topic that was deleted since says so") {
+    TestTopic topic;
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    topic.broker.delete_topic("t");
     CHECK(thrown_by([&] { return consumer.seek("t", 0, Position::earliest()); }).code == ErrorCode::topic_deleted);
+}
+
+TEST_CASE("A deleted topic is reported once, by name, and the records of the other topics keep coming") {
+    TestTopic topic(2);
+    topic.broker.create_topic("other", {.records = 64, .payload_bytes = 0, .producer_slots = 2});
+    Producer producer(topic.broker, "other");
+    Consumer consumer(topic.broker);
+    consumer.assign("t");
+    consumer.assign("other");
+    topic.broker.delete_topic("t");
+    SECTION("polled") {
+        publish_numbers(producer, 0, 2);
+        const PollResult result = consumer.poll();
+        CHECK(result.status == Status::topic_deleted);
+        CHECK(result.records.size() == 2);
+        REQUIRE(result.failures.size() == 2);  // one of each partition
+        for (const PartitionFailure& failure : result.failures) {
+            CHECK(failure.topic == "t");
+            CHECK(failure.status == Status::topic_deleted);
+        }
+        CHECK(result.failures[0].partition + result.failures[1].partition == 1);
+    }
+    SECTION("visited") {
+        for (std::uint32_t partition = 0; partition < 2; ++partition) {
+            CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::stopped);
+            CHECK(consumer.last_status() == Status::topic_deleted);
+            CHECK(consumer.last_failure().topic == "t");
+            CHECK(consumer.last_failure().partition == partition);
+        }
+        CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::empty);
+        publish_numbers(producer, 0, 2);
+        CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::valid);
+        CHECK(consumer.visit([](const ConsumerRecord&) {}) == VisitStatus::valid);
+    }
+    publish_numbers(producer, 2, 4);
+    const PollResult later = consumer.poll();
+    CHECK(later.status == Status::ok);
+    CHECK(later.failures.empty());
+    CHECK(later.records.size() == 2);
+    CHECK(thrown_by([&] { return consumer.position("t", 0); }).code == ErrorCode::not_found);
+}
+
+TEST_CASE("Records that were read before a topic's deletion was noticed stay valid until the next poll") {
+    TestTopic topic;
+    Consumer consumer(topic.broker);
+    {
+        Producer producer(topic.broker, "t");
+        publish_numbers(producer, 0, 1);
+    }
+    consumer.assign("t");
+    const PollResult before = consumer.poll();
+    REQUIRE(before.records.size() == 1);
+    CHECK(before.records[0].topic == "t");
+    topic.broker.delete_topic("t");
+    CHECK(consumer.poll().status == Status::topic_deleted);
+    CHECK(consumer.poll(10, 1ms).status == Status::ok);
+}
+
+TEST_CASE("An offset that no log can have is refused with the range") {
+    TestTopic topic;
+    Consumer consumer(topic.broker);
+    for (const std::uint64_t offset : {kOffsetMax + 1, std::uint64_t{UINT64_MAX}}) {
+        const auto assigned = thrown_by([&] { consumer.assign("t", Position::at(offset)); return 0; });
+        CHECK(assigned.code == ErrorCode::invalid_argument);
+        CHECK_THAT(assigned.text, test::contains(std::to_string(offset)) && test::contains(std::to_string(kOffsetMax)));
+    }
+    consumer.assign("t", Position::at(kOffsetMax));
+    CHECK(consumer.poll().records.empty());
+    CHECK(thrown_by([&] { return consumer.seek("t", 0, Position::at(kOffsetMax + 1)); }).code == ErrorCode::invalid_argument);
+    CHECK(consumer.position("t", 0) == kOffsetMax);
 }
 
 TEST_CASE("A consumer assigned to a topic that was created anew reads the new one") {

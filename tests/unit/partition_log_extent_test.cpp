@@ -115,7 +115,7 @@ TEST_CASE("an extent sealed beyond the log end is damage and is not taken") {
         plain.log.extents[i].word.store(sealed_extent(1000), std::memory_order_release);
     Publisher publisher(plain.log, 0, 1);
     const std::string value = large(0);
-    CHECK(publisher.publish(test::parts_of(value)).status == Status::exhausted);
+    CHECK(publisher.publish(test::parts_of(value)).status == Status::corrupt);
     CHECK(plain.start() == 0);
 }
 

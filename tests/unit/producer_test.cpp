@@ -165,18 +165,61 @@ TEST_CASE("Null keys of one batch go to one partition, and the next batch to the
     CHECK(results[0].partition == (first + 1) % 4);
 }
 
-TEST_CASE("A batch with a bad record publishes nothing of its partition and names the reason") {
-    TestTopic topic(small_payload());
+TEST_CASE("A batch with a bad record publishes nothing, and only the bad record is called bad") {
+    TopicOptions options = small_payload();
+    options.partitions = 2;
+    TestTopic topic(options);
     Producer producer(topic.broker, "t");
     const std::string huge(producer.record_bytes_max() + 1, 'x');
-    const ProducerRecord records[] = {text("a"), text(huge), text("b")};
-    PublishResult results[3];
+    const std::string long_name(65'536, 'n');
+    const Header bad_header[] = {{long_name, std::nullopt}};
+    std::vector<ProducerRecord> records(6, text("good"));
+    for (std::size_t i = 0; i < records.size(); ++i) records[i].partition = static_cast<std::uint32_t>(i % 2);
+    Status expected = Status::invalid;
+    SECTION("too large") {
+        records[3].value = as_bytes(huge);
+        expected = Status::too_large;
+    }
+    SECTION("a partition that is not there") { records[3].partition = 2; }
+    SECTION("a header that cannot be") { records[3].headers = bad_header; }
+    std::vector<PublishResult> results(records.size());
     const BatchResult batch = producer.publish_batch(records, results);
-    CHECK(batch.status == Status::too_large);
+    CHECK(batch.status == expected);
     CHECK(batch.published == 0);
-    for (const PublishResult& result : results) CHECK(result.status == Status::too_large);
-    CHECK(producer.publish_batch(records, std::span(results, 2)).status == Status::invalid);
+    for (std::size_t i = 0; i < results.size(); ++i) CHECK(results[i].status == (i == 3 ? expected : Status::not_attempted));
     CHECK(everything(topic.broker).empty());
+    records[3] = text("good");
+    CHECK(producer.publish_batch(records).published == records.size());
+}
+
+TEST_CASE("A batch whose results are of another length is refused as a whole") {
+    TestTopic topic(small_payload());
+    Producer producer(topic.broker, "t");
+    const ProducerRecord records[] = {text("a"), text("b"), text("c")};
+    PublishResult results[2];
+    CHECK(producer.publish_batch(records, results).status == Status::invalid);
+    CHECK(everything(topic.broker).empty());
+}
+
+TEST_CASE("A batch that meets a full partition says which records wait and which were not tried") {
+    TopicOptions options = with_partitions(2);
+    options.when_full = WhenFull::block;
+    TestTopic topic(options);
+    Producer producer(topic.broker, "t");
+    Consumer reader(topic.broker);
+    reader.assign("t");
+    reader.hold_gates("reader");
+    ProducerRecord filler = text("x");
+    filler.partition = 0;
+    while (producer.try_publish(filler).status == Status::ok) {}
+    std::vector<ProducerRecord> records(4, text("y"));
+    for (std::size_t i = 0; i < records.size(); ++i) records[i].partition = static_cast<std::uint32_t>(i / 2);
+    std::vector<PublishResult> results(records.size());
+    CHECK(producer.try_publish_batch(records, results).status == Status::would_block);
+    CHECK(results[0].status == Status::would_block);
+    CHECK(results[1].status == Status::would_block);
+    CHECK(results[2].status == Status::not_attempted);
+    CHECK(results[2].partition == 1);
 }
 
 TEST_CASE("A batch larger than one reservation and than one extent arrives whole and in order") {
