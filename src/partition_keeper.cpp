@@ -19,7 +19,7 @@ constexpr std::size_t kSuspectsMax = 256;
 
 PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition, std::uint64_t me)
     : mapping_(topic.map_partition(partition, platform::Access::read_write)),
-      log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition)),
+      log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition), topic.group_gates(partition)),
       doorbell_(*log_.readers),
       me_(me),
       seen_(log_.producer_slots) {}

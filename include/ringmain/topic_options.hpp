@@ -26,6 +26,8 @@ inline constexpr std::uint64_t kRecordsMax = std::uint64_t{1} << 28;
 inline constexpr std::uint32_t kProducerSlotsMax = 1024;
 inline constexpr std::uint64_t kPayloadMin = std::uint64_t{1} << 16;
 inline constexpr std::uint64_t kPayloadMax = std::uint64_t{1} << 36;
+inline constexpr std::uint32_t kGroupsMax = 64;
+inline constexpr std::uint32_t kMembersMax = 64;
 inline constexpr std::uint64_t kFirstOffsetMax = std::uint64_t{1} << 61;
 inline constexpr std::size_t kKeyBytesMax = 65'535;
 inline constexpr std::size_t kTopicNameMax = 249;
@@ -46,6 +48,8 @@ struct TopicOptions {
     std::uint32_t cell_bytes = 64;        ///< 64, 128 or 256; cell_bytes - 24 bytes of key, value and headers travel inline.
     std::uint64_t payload_bytes = 1 << 24;///< Memory for larger records per partition: 0 (none) or a power of two, kPayloadMin to kPayloadMax.
     std::uint32_t producer_slots = 32;    ///< Producers attached to a partition at one time: a power of two, 1 to kProducerSlotsMax.
+    std::uint32_t groups = 16;            ///< Consumer groups that the topic can have at one time: 1 to kGroupsMax.
+    std::uint32_t members = 32;           ///< Members that a group can have at one time: 1 to kMembersMax.
     WhenFull when_full = WhenFull::overwrite;
     ValueType value_type = {};                 ///< Set for typed topics.
     std::uint64_t first_offset = 0;       ///< Offset of the first record, 0 to kFirstOffsetMax; for tests of large offsets.
@@ -67,6 +71,7 @@ struct GateDescription {
     std::string name;
     std::uint64_t offset = 0;  ///< Everything from here on is kept.
     ClientDescription holder;
+    bool group = false;        ///< A consumer group: it gates by existing and has no holder.
 };
 
 struct PartitionDescription {
@@ -93,7 +98,7 @@ struct TopicDescription {
     std::uint64_t inline_bytes_max = 0;   ///< Up to here a record travels in its cell.
     std::uint64_t batch_records_max = 0;  ///< Largest batch reserved by one fetch-add.
     std::uint64_t retained_records = 0;   ///< Records per partition that are kept at least (block: that fit before publishing waits).
-    std::uint64_t bytes = 0;              ///< Shared memory of all partitions.
+    std::uint64_t bytes = 0;              ///< Shared memory of the whole topic.
     std::vector<PartitionDescription> partitions;
 };
 
