@@ -14,7 +14,9 @@
 #include "partition_keeper.hpp"
 #include "platform/clock.hpp"
 #include "platform/file_lock.hpp"
+#include "platform/futex.hpp"
 #include "platform/process.hpp"
+#include "recovery/group_upkeep.hpp"
 
 namespace ringmain {
 
@@ -54,6 +56,7 @@ public:
         const DeathOracle is_dead(broker_->clients());
         for (auto& [name, topic] : topics_) {
             for (PartitionKeeper& partition : topic.partitions) partition.step(now_ns, is_dead, report);
+            keep_groups(topic, now_ns, is_dead, report);
         }
         return report;
     }
@@ -62,7 +65,20 @@ private:
     struct Topic {
         std::shared_ptr<const TopicFiles> files;
         std::vector<PartitionKeeper> partitions;
+        recovery::GroupKeeper<platform::HostMemory> groups;
     };
+
+    static void keep_groups(Topic& topic, std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+        if (!topic.files->groups_writable()) return;
+        const recovery::GroupUpkeep done = topic.groups.step(is_dead, static_cast<std::uint64_t>(now_ns));
+        report.evicted_members += done.evicted_members;
+        report.freed_member_slots += done.freed_member_slots;
+        report.swept_groups += done.swept_groups;
+        if (done.evicted_members == 0) return;
+        // members that wait for a partition need not sleep on
+        const auto& groups = topic.files->groups();
+        for (std::uint32_t slot = 0; slot < groups.groups_max(); ++slot) platform::futex_wake_all(groups.group(slot).wake);
+    }
 
     /// Takes up topics that are new, and lets go of those that were deleted.
     void refresh_topics() {
@@ -75,7 +91,8 @@ private:
     /// A topic that cannot be opened (damaged, other layout, just deleted) does not stop the others; verify reports it.
     void take_up(const std::string& name) {
         try {
-            Topic topic{broker_->open_topic(name), {}};
+            const auto files = broker_->open_topic(name);
+            Topic topic{files, {}, recovery::GroupKeeper<platform::HostMemory>(files->groups())};
             for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p, me_);
             topics_.emplace(name, std::move(topic));
         } catch (const Error&) {

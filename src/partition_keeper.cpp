@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "platform/clock.hpp"
+#include "recovery/group_upkeep.hpp"
 #include "recovery/recovery.hpp"
 
 namespace ringmain {
@@ -35,6 +37,7 @@ void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, Keep
 
 void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
     report.reaped_gates += recovery::reap_gates(log_, me_, is_dead);
+    report.let_go += recovery::let_go_by_age(log_, static_cast<std::uint64_t>(platform::realtime_ns()));
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY

@@ -22,9 +22,9 @@ constexpr std::uint64_t mix(std::uint64_t z) noexcept {
 
 /// The best pair of a partition that has no member yet, among the members that are not full.
 struct Pair {
-    std::uint64_t hash = 0;
-    std::uint16_t partition = 0;
-    std::uint16_t member = 0;  // index
+    std::uint64_t hash;
+    std::uint16_t partition;
+    std::uint16_t member;  // index
 };
 
 // The pairs in order are the best pair of any partition, again and again. A partition's best pair is looked for anew only

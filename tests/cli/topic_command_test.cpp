@@ -24,7 +24,7 @@ Json describe(const CliBroker& broker, const std::string& topic) {
 TEST_CASE("A created topic is listed and described until it is deleted") {
     const CliBroker broker;
     const CliResult created = broker.run({"topic", "create", "trades", "--partitions", "3", "--records", "1K", "--cell",
-                                          "128", "--payload", "256K", "--producers", "8", "--when-full", "block"});
+                                          "128", "--payload", "256K", "--producers", "8", "--groups", "4", "--members", "64", "--when-full", "block"});
     CHECK(created.errors == "");
     REQUIRE(created.exit_code == 0);
     CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") &&
@@ -40,6 +40,8 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
     CHECK(topic["options"]["cell_bytes"] == 128);
     CHECK(topic["options"]["payload_bytes"] == 262144);
     CHECK(topic["options"]["producer_slots"] == 8);
+    CHECK(topic["options"]["groups"] == 4);
+    CHECK(topic["options"]["members"] == 64);
     CHECK(topic["options"]["when_full"] == "block");
     CHECK(topic["options"]["value_type"].is_null());
     CHECK(topic["inline_bytes_max"] == 104);
