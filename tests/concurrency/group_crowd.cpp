@@ -22,6 +22,7 @@ using M = GroupCrowd::M;
 
 constexpr std::uint64_t kLogEnd = std::uint64_t{1} << 40;
 constexpr std::uint64_t kResetSpan = 1000;
+constexpr std::uint64_t kRing = 16;  // of a gating group's log, in records
 
 std::string text_of(const TenureHistory& tenure) {
     return "partition " + std::to_string(tenure.partition) + " generation " + std::to_string(tenure.generation) + ": ";
@@ -145,8 +146,8 @@ std::vector<std::string> judge_tenures(const std::vector<TenureHistory>& all,
 
 GroupCrowd::GroupCrowd(std::string name, bool gating) : name_(std::move(name)), seed_(seed_for(name_)), gating_(gating) {
     GroupCreation<M> creation(plain_.groups, lives_->begin(99));
-    group_ = creation.find_or_create("group", {.gating = gating}, [](std::uint32_t) { return std::uint64_t{0}; }, lives_->is_dead()).group;
-    for (std::uint32_t p = 0; p < kPartitions; ++p) plain_.set_end(p, kLogEnd);
+    group_ = creation.find_or_create("group", {.gating = gating, .lag_records_max = gating ? kRing + 4 : 0}, [](std::uint32_t) { return std::uint64_t{0}; }, lives_->is_dead()).group;
+    for (std::uint32_t p = 0; p < kPartitions; ++p) plain_.set_end(p, gating ? 0 : kLogEnd);
 }
 
 void GroupCrowd::run(std::uint64_t rounds_each) {
@@ -184,13 +185,7 @@ void GroupCrowd::be_member(std::uint32_t index, std::uint64_t rounds) {
             std::construct_at(&member, plain_, group_, client, histories_[index]);
             continue;
         }
-        if (gating_ && member.last_commit.gates) {
-            const auto& start = plain_.controls[member.last_commit.tenure.partition].log_start;
-            // the gate holds from the answer on, and only this member moves it
-            const bool still_mine = member.member().membership().positions().standing(member.last_commit.tenure).held;
-            if (start.load(std::memory_order_acquire) > member.last_commit.committed && still_mine)
-                passed_.fetch_add(1, std::memory_order_relaxed);  // relaxed: read after the threads ended
-        }
+        if (gating_ && member.last_commit.gates) check_gate(member.member(), member.last_commit);
         if (random() % 200 == 0) member.leave(0);
         if (wrong_evictions && random() % 100 == 0) {
             const SetWord seen = plain_.groups.set(group_.slot);
@@ -198,6 +193,17 @@ void GroupCrowd::be_member(std::uint32_t index, std::uint64_t rounds) {
         }
     }
     lives_->end(client);
+}
+
+// The gate holds from the answer on. The log start is read first: if the word then still shows the gate, it was there all
+// the time, since only this member puts it back.
+void GroupCrowd::check_gate(PollingMember<M>& member, const CommitItem& commit) {
+    gates_.fetch_add(commit.let_go ? 1 : 0, std::memory_order_relaxed);  // relaxed: read after the threads ended
+    const auto& control = plain_.controls[commit.tenure.partition];
+    const std::uint64_t start = control.log_start.load(std::memory_order_acquire);
+    const Standing now = member.membership().positions().standing(commit.tenure);
+    if (start > commit.committed && now.held && now.gates && now.committed == commit.committed)
+        passed_.fetch_add(1, std::memory_order_relaxed);  // relaxed: read after the threads ended
 }
 
 void GroupCrowd::be_operator() {
@@ -223,9 +229,10 @@ void GroupCrowd::be_keeper() {
     }
 }
 
-// Moves the log start as far as the gates let it.
+// Publishes, and moves the log start behind it as far as the gates let it. Readers are faster at times, and let go at others.
 void GroupCrowd::be_mover() {
-    Fate::mine().hold_up(derive_seed(seed_, 300), 16);
+    std::minstd_rand random(static_cast<std::minstd_rand::result_type>(derive_seed(seed_, 300)));
+    Fate::mine().hold_up(derive_seed(seed_, 301), 8);
     std::uint32_t p = 0;
     while (!done_.load(std::memory_order_acquire)) {
         p = (p + 1) % kPartitions;
@@ -233,7 +240,9 @@ void GroupCrowd::be_mover() {
         log.control = &plain_.controls[p];
         log.readers = reinterpret_cast<layout::ReaderBlock<M>*>(readers_.data());
         log.groups = {plain_.groups, p, true};
-        (void)partition_log::advance_start(log, log.control->log_start.load(std::memory_order_acquire) + 7);
+        const std::uint64_t end = log.control->log_end.load(std::memory_order_acquire) + random() % 8;
+        log.control->log_end.store(end, std::memory_order_release);
+        (void)partition_log::advance_start(log, end > kRing ? end - kRing : 0);
     }
 }
 
@@ -256,7 +265,7 @@ void GroupCrowd::end() {
     }
     if (last.member().holdings() != kPartitions) faults_.push_back("the last member does not have everything");
     if (plain_.groups.set(group_.slot).members() != 1) faults_.push_back("dead members are left in the set");
-    std::cout << name_ << ": " << all.size() << " tenures, " << commits() << " commits\n";
+    std::cout << name_ << ": " << all.size() << " tenures, " << commits() << " commits, " << returns() << " returns of gates\n";
 }
 
 }  // namespace ringmain::test

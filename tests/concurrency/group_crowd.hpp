@@ -50,8 +50,11 @@ public:
     [[nodiscard]] const std::vector<std::string>& faults() const noexcept { return faults_; }
     [[nodiscard]] std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
 
+    [[nodiscard]] std::uint64_t returns() const noexcept { return gates_.load(std::memory_order_acquire); }
+
 private:
     void be_member(std::uint32_t index, std::uint64_t rounds);
+    void check_gate(PollingMember<M>& member, const group_table::CommitItem& commit);
     void be_operator();
     void be_keeper();
     void be_mover();
@@ -67,6 +70,7 @@ private:
     group_table::GroupRef group_;
     std::atomic<bool> done_{false};
     std::atomic<std::uint64_t> commits_{0};
+    std::atomic<std::uint64_t> gates_{0};   // that came back after the group was let go
     std::atomic<std::uint64_t> passed_{0};  // gates that log_start has passed
     std::vector<std::vector<TenureHistory>> histories_;
     std::vector<std::string> faults_;

@@ -8,7 +8,7 @@ namespace ringmain::test {
 TEST_CASE("Members that join, leave and are evicted wrongly hand over exactly at what was committed") {
     GroupCrowd crowd("group members", false);
     crowd.wrong_evictions = true;
-    crowd.run(scaled(8000));
+    crowd.run(scaled(40'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.commits() > 0);
 }
@@ -18,7 +18,7 @@ TEST_CASE("Members that die anywhere, and an operator that resets, break no prom
     crowd.wrong_evictions = true;
     crowd.deaths = 20;
     crowd.resets = 200;
-    crowd.run(scaled(8000));
+    crowd.run(scaled(40'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.commits() > 0);
 }
@@ -28,7 +28,7 @@ TEST_CASE("Generations that wrap in the middle of everything are generations lik
     crowd.wrong_evictions = true;
     crowd.deaths = 20;
     crowd.first_generation = ~std::uint32_t{0} - 20;
-    crowd.run(scaled(4000));
+    crowd.run(scaled(20'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
 }
 
@@ -36,9 +36,10 @@ TEST_CASE("The log start never passes what a gating group was told that it holds
     GroupCrowd crowd("gating group", true);
     crowd.wrong_evictions = true;
     crowd.deaths = 10;
-    crowd.run(scaled(8000));
+    crowd.run(scaled(40'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.commits() > 0);
+    CHECK(crowd.returns() > 0);
 }
 
 TEST_CASE("The judge of group histories finds what is wrong with one") {

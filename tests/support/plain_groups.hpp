@@ -157,6 +157,8 @@ public:
             held = {};
             return 0;
         }
+        // what is gone is stepped over, as a reader does after a gap
+        held.position = std::max(held.position, view_.controls[partition].log_start.load(std::memory_order_acquire));
         const std::uint64_t end = view_.controls[partition].log_end.load(std::memory_order_acquire);
         const std::uint64_t to = std::max(held.position, std::min(end, held.position + records));
         const std::uint64_t count = to - held.position;

@@ -219,3 +219,15 @@ TEST_CASE("a floor that no log can have takes the gate off instead of being foll
     CHECK_FALSE(log.show().gates);
     CHECK(log.word().committed == 2);
 }
+
+TEST_CASE("a group that returns to its gate before the mover's announcement is seen by the mover's second look") {
+    const GatedLog log({.gating = true, .lag_records_max = 5});
+    const Owner1 owner(log);
+    CommitItem back;
+    const HookedMemory::Scope scope(HookedMemory::once_at("group.let_go", [&] { back = owner.commit(log, 4); }));
+    const StartMoved moved = advance_start(log.plain.log, 8);
+    CHECK(back.gates);
+    CHECK(back.committed == 4);
+    CHECK(moved.start <= 4);
+    CHECK(moved.group == log.group.slot);
+}
