@@ -9,7 +9,9 @@
 
 namespace ringmain::platform {
 
-std::optional<std::string> cas16_refused() {
+namespace {
+
+std::optional<std::string> ask_processor() {
 #if defined(__x86_64__)
     unsigned a = 0;
     unsigned b = 0;
@@ -24,6 +26,13 @@ std::optional<std::string> cas16_refused() {
 #else
     return std::nullopt;  // ldaxp and stlxp are in every one
 #endif
+}
+
+}  // namespace
+
+std::optional<std::string> cas16_refused() {
+    static const std::optional<std::string> kRefused = ask_processor();  // slow in a virtual machine
+    return kRefused;
 }
 
 }  // namespace ringmain::platform

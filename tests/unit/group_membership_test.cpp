@@ -224,3 +224,29 @@ TEST_CASE("member slots filled with anything end every call on them") {
     Member b(world, world.group, kClientB);
     CHECK(b.join(world.is_dead()) == JoinStatus::members_full);
 }
+
+TEST_CASE("a join that meets the group's deletion ends with it, also when its slot has a new group by then") {
+    for (const char* point : {"member.held", "member.joined"}) {
+        const World world;
+        Member a(world, world.group, kClientA);
+        GroupRef next;
+        JoinStatus status{};
+        {
+            const HookedMemory::Scope scope(HookedMemory::once_at(point, [&] {
+                CHECK(delete_group(world.groups, world.group, true) == DeleteStatus::deleted);
+                next = world.create(kClientB, "next").group;
+                CHECK(next.slot == world.group.slot);
+            }));
+            status = a.join(world.is_dead());
+        }
+        if (std::string_view(point) == "member.held") CHECK(status == JoinStatus::group_deleted);
+        CHECK(world.groups.set(next.slot).live == 0);
+        CHECK_FALSE(a.poll());
+        a.membership().leave();
+        CHECK_FALSE(world.groups.head(next.slot, 0).held);
+        Member b(world, next, kClientB);
+        CHECK(b.join(world.is_dead()) == JoinStatus::joined);
+        CHECK(b.poll());
+        CHECK(b.holdings() == 4);
+    }
+}
