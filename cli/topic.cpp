@@ -126,6 +126,12 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
     add_number(*create, "--producers", options.producer_slots, {1, kProducerSlotsMax},
                "Producers attached to a partition at one time, a power of two up to 1024 (default 32)")
         ->type_name("S");
+    add_number(*create, "--groups", options.groups, {1, kGroupsMax},
+               "Consumer groups at one time, 1 to 64 (default 16)")
+        ->type_name("G");
+    add_number(*create, "--members", options.members, {1, kMembersMax},
+               "Members of a group at one time, 1 to 64 (default 32)")
+        ->type_name("M");
     create
         ->add_option("--when-full", arguments->when_full,
                      "overwrite the oldest records (default), or block the producers")

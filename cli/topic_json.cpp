@@ -34,6 +34,8 @@ Json options_to_json(const TopicOptions& options) {
             {"cell_bytes", options.cell_bytes},
             {"payload_bytes", options.payload_bytes},
             {"producer_slots", options.producer_slots},
+            {"groups", options.groups},
+            {"members", options.members},
             {"when_full", to_string(options.when_full)},
             {"value_type", type},
             {"first_offset", options.first_offset}};

@@ -60,6 +60,7 @@ std::string sizes_to_text(const TopicDescription& topic) {
     add(text, "largest record    {} of key, value and headers\n", format_bytes(topic.record_bytes_max));
     add(text, "largest batch     {} records\n", topic.batch_records_max);
     add(text, "producer slots    {} per partition\n", options.producer_slots);
+    add(text, "consumer groups   up to {}, of up to {} members\n", options.groups, options.members);
     add(text, "when full         {}\n", to_string(options.when_full));
     add(text, "value type        {}\n", value_type_to_text(options.value_type));
     if (options.first_offset != 0)

@@ -15,7 +15,9 @@
 #include "platform/clock.hpp"
 #include "platform/file_lock.hpp"
 #include "platform/files.hpp"
+#include "platform/futex.hpp"
 #include "platform/process.hpp"
+#include "recovery/group_upkeep.hpp"
 
 namespace ringmain {
 
@@ -53,6 +55,7 @@ public:
         const DeathOracle is_dead(broker_->clients());
         for (auto& [name, topic] : topics_) {
             for (PartitionKeeper& partition : topic.partitions) partition.step(now_ns, is_dead, report);
+            keep_groups(topic, now_ns, is_dead, report);
         }
         return report;
     }
@@ -61,7 +64,20 @@ private:
     struct Topic {
         std::shared_ptr<const TopicFiles> files;
         std::vector<PartitionKeeper> partitions;
+        recovery::GroupKeeper<platform::HostMemory> groups;
     };
+
+    static void keep_groups(Topic& topic, std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+        if (!topic.files->groups_writable()) return;
+        const recovery::GroupUpkeep done = topic.groups.step(is_dead, static_cast<std::uint64_t>(now_ns));
+        report.evicted_members += done.evicted_members;
+        report.freed_member_slots += done.freed_member_slots;
+        report.swept_groups += done.swept_groups;
+        if (done.evicted_members == 0) return;
+        // members that wait for a partition need not sleep on
+        const auto& groups = topic.files->groups();
+        for (std::uint32_t slot = 0; slot < groups.groups_max(); ++slot) platform::futex_wake_all(groups.group(slot).wake);
+    }
 
     /// Lets go of topics that were deleted, sweeps, and takes up topics that are new. Those that are open already cost
     /// one load each.
@@ -75,8 +91,9 @@ private:
     /// A topic that cannot be opened (damaged, other layout, just deleted) does not stop the others; verify reports it.
     void take_up(const std::string& name) {
         try {
-            Topic topic{broker_->open_topic(name), {}};
-            for (std::uint32_t p = 0; p < topic.files->options().partitions; ++p) topic.partitions.emplace_back(*topic.files, p);
+            const auto files = broker_->open_topic(name);
+            Topic topic{files, {}, recovery::GroupKeeper<platform::HostMemory>(files->groups())};
+            for (std::uint32_t p = 0; p < files->options().partitions; ++p) topic.partitions.emplace_back(*files, p);
             topics_.emplace(name, std::move(topic));
         } catch (const Error&) {
         }

@@ -14,7 +14,7 @@ PartitionCursor::PartitionCursor(std::shared_ptr<const TopicFiles> topic, std::u
       topic_name_(topic_->name()),
       partition_(partition),
       mapping_(topic_->map_partition(partition, platform::Access::read_only)),
-      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition)),
+      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition), topic_->group_gates(partition)),
       reader_(log_),
       doorbell_(*log_.readers) {}
 
@@ -148,7 +148,7 @@ Step PartitionCursor::handle_stall() noexcept {
 void PartitionCursor::close_stalled() noexcept {
     try {
         const platform::Mapping writable = topic_->map_partition(partition_, platform::Access::read_write);
-        const partition_log::LogMemory<Memory> log(writable.data(), geometry_of(writable), log_.readers);
+        const partition_log::LogMemory<Memory> log(writable.data(), geometry_of(writable), log_.readers, log_.groups);
         (void)partition_log::close_ticket(log, position_);
     } catch (const Error&) {
         if (topic_->readers_writable()) doorbell_.request_close(position_);

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "layout/clients.hpp"
+#include "platform/clock.hpp"
+#include "recovery/group_upkeep.hpp"
 #include "recovery/recovery.hpp"
 
 namespace ringmain {
@@ -21,7 +23,7 @@ constexpr std::size_t kSuspectsMax = 256;
 
 PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition)
     : mapping_(topic.map_partition(partition, platform::Access::read_write)),
-      log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition)),
+      log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition), topic.group_gates(partition)),
       doorbell_(*log_.readers),
       seen_(log_.producer_slots) {}
 
@@ -61,6 +63,7 @@ void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, Keep
 
 void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
     report.reaped_gates += recovery::reap_gates(log_, is_dead);
+    report.let_go += recovery::let_go_by_age(log_, static_cast<std::uint64_t>(platform::realtime_ns()));
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY

@@ -6,6 +6,7 @@
 
 #include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
+#include "group_table/shared_text.hpp"
 #include "platform/barrier.hpp"
 #include "platform/futex.hpp"
 #include "platform/system_failure.hpp"
@@ -57,7 +58,7 @@ PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::
       partition_(partition),
       owner_(broker_->client().word()),
       mapping_(topic_->map_partition(partition, platform::Access::read_write)),
-      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition)),
+      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition), topic_->group_gates(partition)),
       doorbell_(*log_.readers),
       full_fence_(!platform::register_for_barriers()) {
     if (!topic_->readers_writable()) {
@@ -109,8 +110,14 @@ std::uint64_t PartitionProducer::reap_gates() noexcept {
 std::optional<GateDescription> PartitionProducer::lowest_gate() const {
     const gate_table::GateTable<Memory> gates(log_.readers);
     const gate_table::LowestGate lowest = gates.lowest();
+    const group_table::LowestGroup group = log_.groups.lowest();
+    if (group.slot && (!lowest.index || group.offset < lowest.offset)) {
+        const auto& slot = log_.groups.groups().group(*group.slot);
+        // acquire GROUP_FIELD
+        return GateDescription{group_table::read_text(slot.name, slot.name_length.load(std::memory_order_acquire)), group.offset, {}, true};
+    }
     if (!lowest.index) return std::nullopt;
-    GateDescription gate{gates.name(*lowest.index), lowest.offset, {}};
+    GateDescription gate{gates.name(*lowest.index), lowest.offset, {}, false};
     if (const std::uint64_t owner = gates.owner(*lowest.index); owner != 0) {
         gate.holder = broker_->clients().describe(layout::ClientId::from_word(layout::client_of(owner)));
     }

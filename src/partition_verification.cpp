@@ -31,7 +31,7 @@ public:
                       VerifyReport& report)
         : topic_(topic),
           partition_(partition),
-          log_(file.data(), geometry_of(file), topic.readers(partition)),
+          log_(file.data(), geometry_of(file), topic.readers(partition), topic.group_gates(partition)),
           reader_(log_),
           report_(report) {}
 

@@ -75,6 +75,14 @@ void build_readers(const std::filesystem::path& path, std::uint32_t partitions, 
     platform::sync_path(path);
 }
 
+void build_groups(const std::filesystem::path& path, const layout::GroupsGeometry& geometry, const TopicId& id) {
+    const Mapping file = platform::create_file(path, layout::groups_file_bytes(geometry));
+    write_stamp(file, layout::FileKind::groups, id);
+    *reinterpret_cast<layout::GroupsGeometry*>(file.data() + layout::kGroupsGeometryAt) = geometry;
+    mark_ready(file);  // the rest is right as zeros: every slot is free, nothing is pending
+    platform::sync_path(path);
+}
+
 void build_partition(const std::filesystem::path& path, const layout::PartitionGeometry& geometry, const TopicId& id,
                      const std::function<bool()>& stop) {
     const Mapping file = platform::create_file(path, partition_file_bytes(geometry), platform::Readers::any, stop);
@@ -94,6 +102,7 @@ void build_files(const std::filesystem::path& directory, std::string_view name, 
     const TopicId id = platform::random_id();
     build_meta(meta_path(directory), name, options, id);
     build_readers(readers_path(directory), options.partitions, id);
+    build_groups(groups_path(directory), groups_geometry_for(options), id);
     layout::PartitionGeometry geometry = geometry_for(options);
     for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
         geometry.partition = partition;
@@ -106,6 +115,7 @@ void build_files(const std::filesystem::path& directory, std::string_view name, 
 
 std::uint64_t topic_bytes(const TopicOptions& options) {
     return layout::kTopicFileBytes + page_up(readers_file_bytes(options.partitions)) +
+           layout::groups_file_bytes(groups_geometry_for(options)) +
            options.partitions * partition_file_bytes(geometry_for(options));
 }
 

@@ -68,14 +68,14 @@ void add_gates(const Log& log, const client_table::ClientTable& clients, Partiti
         const std::uint64_t word = gates.word(i);
         if (!layout::has_begun(owner) || !gates.held(word))
             continue;
-        partition.gates.push_back({gates.name(i), gates.offset_of(word), describe_owner(owner, clients)});
+        partition.gates.push_back({gates.name(i), gates.offset_of(word), describe_owner(owner, clients), false});
     }
 }
 
 PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t number,
                                         const client_table::ClientTable& clients) {
     const platform::Mapping file = topic.map_partition(number, platform::Access::read_only);
-    const Log log(file.data(), geometry_of(file), topic.readers(number));
+    const Log log(file.data(), geometry_of(file), topic.readers(number), topic.group_gates(number));
     PartitionDescription partition;
     partition.partition = number;
     partition.log_start = log.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
@@ -137,6 +137,8 @@ void check_same_options(std::string_view topic, const TopicOptions& found, const
     check_same(topic, "cell_bytes", found.cell_bytes, wanted.cell_bytes);
     check_same(topic, "payload_bytes", found.payload_bytes, wanted.payload_bytes);
     check_same(topic, "producer_slots", found.producer_slots, wanted.producer_slots);
+    check_same(topic, "groups", found.groups, wanted.groups);
+    check_same(topic, "members", found.members, wanted.members);
     check_same(topic, "when_full", found.when_full, wanted.when_full, std::string(to_string(found.when_full)),
                std::string(to_string(wanted.when_full)));
     check_same(topic, "value_type", found.value_type, wanted.value_type, describe_type(found.value_type),

@@ -24,7 +24,7 @@ constexpr int kOpenAttempts = 100;
     throw Error(ErrorCode::not_found, name, "topic '" + name + "' not found ('" + directory.string() + "')");
 }
 
-Mapping map_readers(const std::filesystem::path& path, std::uint64_t bytes, bool& writable) {
+Mapping map_shared(const std::filesystem::path& path, std::uint64_t bytes, bool& writable) {
     try {
         writable = true;
         return Mapping(path, Access::read_write, bytes);
@@ -73,13 +73,31 @@ void TopicFiles::open_once() {
         topic_not_found(name_, directory_);
     options_ = read_topic_meta(meta_, path, name_);
     open_readers();
+    open_groups();
 }
 
 void TopicFiles::open_readers() {
-    const std::filesystem::path path = readers_path(directory_);
-    const std::uint64_t bytes = readers_file_bytes(options_.partitions);
+    readers_ = open_part(readers_path(directory_), layout::FileKind::readers, readers_file_bytes(options_.partitions),
+                         readers_writable_);
+}
+
+void TopicFiles::open_groups() {
+    const std::filesystem::path path = groups_path(directory_);
+    const layout::GroupsGeometry expected = groups_geometry_for(options_);
+    if (const auto refused = platform::cas16_refused())
+        throw Error(ErrorCode::io, path.string(), "'" + path.string() + "' cannot be used: " + *refused);
+    groups_file_ = open_part(path, layout::FileKind::groups, layout::groups_file_bytes(expected), groups_writable_);
+    if (std::memcmp(groups_file_.data() + layout::kGroupsGeometryAt, &expected, sizeof expected) != 0) {
+        throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' has another geometry than its topic");
+    }
+    groups_ = group_table::GroupsMemory<HostMemory>(groups_file_.data(), expected);
+}
+
+Mapping TopicFiles::open_part(const std::filesystem::path& path, layout::FileKind kind, std::uint64_t bytes,
+                              bool& writable) const {
+    Mapping file;
     try {
-        readers_ = map_readers(path, bytes, readers_writable_);
+        file = map_shared(path, bytes, writable);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::not_found)
             throw;
@@ -87,12 +105,13 @@ void TopicFiles::open_readers() {
             topic_not_found(name_, directory_);
         throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' is missing");
     }
-    check_same_topic(check_stamp(readers_, path, layout::FileKind::readers), id_, path);
-    if (readers_.size() != bytes) {
+    check_same_topic(check_stamp(file, path, kind), id_, path);
+    if (file.size() != bytes) {
         throw Error(ErrorCode::corrupt, path.string(),
-                    "'" + path.string() + "' has " + std::to_string(readers_.size()) + " bytes, " +
+                    "'" + path.string() + "' has " + std::to_string(file.size()) + " bytes, " +
                         std::to_string(options_.partitions) + " partitions need " + std::to_string(bytes));
     }
+    return file;
 }
 
 // Between the opening of two files their directory may have become another topic's: then it is no damage.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "group_table/group_gates.hpp"
 #include "layout/partition.hpp"
 #include "layout/readers.hpp"
 #include "layout/topic.hpp"
@@ -16,7 +17,7 @@
 
 namespace ringmain {
 
-/// `topic.meta` and `readers`, mapped, with everything in them checked; partitions are mapped one by one on demand.
+/// `topic.meta`, `readers` and `groups`, mapped, with everything in them checked; partitions are mapped one by one on demand.
 class TopicFiles {
 public:
     /// Throws Error: not_found (also while a deletion is under way), not_ready, version_mismatch, corrupt,
@@ -30,6 +31,13 @@ public:
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
     [[nodiscard]] bool readers_writable() const noexcept { return readers_writable_; }
     [[nodiscard]] layout::ReaderBlock<platform::HostMemory>* readers(std::uint32_t partition) const noexcept;
+    /// The consumer groups; read-write if the rights suffice (groups_writable tells), which a member of a group needs.
+    [[nodiscard]] const group_table::GroupsMemory<platform::HostMemory>& groups() const noexcept { return groups_; }
+    [[nodiscard]] bool groups_writable() const noexcept { return groups_writable_; }
+    /// What the groups keep in a partition, for whoever moves its log start.
+    [[nodiscard]] group_table::GroupGates<platform::HostMemory> group_gates(std::uint32_t partition) const noexcept {
+        return {groups_, partition, groups_writable_};
+    }
     [[nodiscard]] bool deleted() const noexcept;
 
     /// A partition's log, header and geometry checked against the file's real size and the topic's options.
@@ -40,6 +48,9 @@ public:
 private:
     void open_once();
     void open_readers();
+    void open_groups();
+    [[nodiscard]] platform::Mapping open_part(const std::filesystem::path& path, layout::FileKind kind, std::uint64_t bytes,
+                                              bool& writable) const;
     [[nodiscard]] bool replaced_meanwhile() const;
 
     std::filesystem::path directory_;
@@ -49,6 +60,9 @@ private:
     platform::Mapping meta_;
     platform::Mapping readers_;
     bool readers_writable_ = false;
+    platform::Mapping groups_file_;
+    group_table::GroupsMemory<platform::HostMemory> groups_;
+    bool groups_writable_ = false;
 };
 
 /// The geometry in a mapped partition file that map_partition has checked.

@@ -85,6 +85,8 @@ constexpr std::uint64_t page_up(std::uint64_t bytes) noexcept {
     return (bytes + layout::kPageBytes - 1) & ~std::uint64_t{layout::kPageBytes - 1};
 }
 
+static_assert(kGroupsMax == layout::kGroupsHardMax && kMembersMax == layout::kMembersHardMax);
+
 // No sum or product below can wrap: the largest legal file is far below 2^63.
 static_assert(kRecordsMax * layout::kCellBytesMax + kPayloadMax + kProducerSlotsMax * 1024 < std::uint64_t{1} << 40);
 
@@ -94,6 +96,8 @@ void check_topic_options(std::string_view topic, const TopicOptions& options) {
     check_range(topic, "partitions", options.partitions, 1, kPartitionsMax);
     check_ring(topic, options);
     check_payload(topic, options);
+    check_range(topic, "groups", options.groups, 1, kGroupsMax);
+    check_range(topic, "members", options.members, 1, kMembersMax);
     check_range(topic, "first_offset", options.first_offset, 0, kFirstOffsetMax);
     check_value_type_options(topic, options.value_type);
     if (options.when_full != WhenFull::overwrite && options.when_full != WhenFull::block) {
@@ -120,6 +124,10 @@ layout::PartitionGeometry geometry_for(const TopicOptions& options) {
     geometry.cells_at = page_up(words_at + extents * sizeof(ExtentWord));
     geometry.payload_at = page_up(geometry.cells_at + options.records * options.cell_bytes);
     return geometry;
+}
+
+layout::GroupsGeometry groups_geometry_for(const TopicOptions& options) noexcept {
+    return {options.partitions, options.groups, options.members, 0};
 }
 
 std::uint64_t partition_file_bytes(const layout::PartitionGeometry& geometry) noexcept {

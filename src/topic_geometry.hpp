@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "layout/groups.hpp"
 #include "layout/partition.hpp"
 #include "ringmain/topic_options.hpp"
 
@@ -15,6 +16,8 @@ inline constexpr std::uint64_t kExtentBytesMax = std::uint64_t{1} << 30;  // a r
 /// The geometry that options give, for partition 0. Throws Error invalid_argument (option, value, range) if they are
 /// not legal.
 [[nodiscard]] layout::PartitionGeometry geometry_for(const TopicOptions& options);
+/// The geometry of the topic's groups. Requires checked options.
+[[nodiscard]] layout::GroupsGeometry groups_geometry_for(const TopicOptions& options) noexcept;
 [[nodiscard]] std::uint64_t partition_file_bytes(const layout::PartitionGeometry& geometry) noexcept;
 
 /// Largest key + value + encoded headers, and up to where a record travels in its cell.

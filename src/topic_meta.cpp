@@ -34,6 +34,8 @@ void write_topic_meta(const platform::Mapping& file, std::string_view name, cons
     meta.payload_bytes = options.payload_bytes;
     meta.first_offset = options.first_offset;
     meta.producer_slots = options.producer_slots;
+    meta.groups = static_cast<std::uint16_t>(options.groups);
+    meta.members = static_cast<std::uint16_t>(options.members);
     meta.when_full = static_cast<std::uint32_t>(options.when_full);
     meta.type_size = options.value_type.size;
     meta.type_alignment = options.value_type.alignment;
@@ -56,6 +58,8 @@ TopicOptions read_topic_meta(const platform::Mapping& file, const std::filesyste
     options.payload_bytes = meta.payload_bytes;
     options.first_offset = meta.first_offset;
     options.producer_slots = meta.producer_slots;
+    options.groups = meta.groups;
+    options.members = meta.members;
     const std::uint32_t when_full = meta.when_full;
     if (when_full > static_cast<std::uint32_t>(WhenFull::block))
         damaged(path, "has an unknown policy");

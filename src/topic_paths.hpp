@@ -4,7 +4,7 @@
 //     clients                    who is attached; its existence makes the directory a broker
 //     keeper.lock                held by the one keeper
 //     topics.lock                held while a deleted topic is moved away
-//     topics/<name>/             topic.meta  readers  0.log  1.log ...
+//     topics/<name>/             topic.meta  readers  groups  0.log  1.log ...
 //     staging/<client>-<n>/      topics that are being built
 //     trash/<client>-<n>/        deleted topics that are being removed
 //     .making-<random>           one of the files above, not complete yet; locked by its maker
@@ -27,6 +27,7 @@ inline std::filesystem::path trash_path(const std::filesystem::path& broker) { r
 
 inline std::filesystem::path meta_path(const std::filesystem::path& topic) { return topic / "topic.meta"; }
 inline std::filesystem::path readers_path(const std::filesystem::path& topic) { return topic / "readers"; }
+inline std::filesystem::path groups_path(const std::filesystem::path& topic) { return topic / "groups"; }
 inline std::filesystem::path partition_path(const std::filesystem::path& topic, std::uint32_t partition) {
     return topic / (std::to_string(partition) + ".log");
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "file_stamp.hpp"
+#include "group_table/sweeping.hpp"
 #include "partition_log/doorbell.hpp"
 #include "platform/file_lock.hpp"
 #include "platform/files.hpp"
@@ -36,6 +37,27 @@ void tell_handles(layout::ReaderBlock<HostMemory>& readers) noexcept {
     partition_log::Doorbell<HostMemory> bell(readers);
     if (bell.take_sleepers())
         platform::futex_wake_all(*bell.futex_word());
+}
+
+void tell_members(const group_table::GroupsMemory<HostMemory>& groups) noexcept {
+    group_table::delete_all_groups(groups);
+    for (std::uint32_t slot = 0; slot < groups.groups_max(); ++slot)
+        platform::futex_wake_all(groups.group(slot).wake);
+}
+
+void tell_members_of(const std::filesystem::path& topic) noexcept {
+    try {
+        const std::filesystem::path path = groups_path(topic);
+        const Mapping file(path, Access::read_write, layout::kGroupsAt);
+        check_stamp(file, path, layout::FileKind::groups);
+        const auto geometry =
+            *reinterpret_cast<const layout::GroupsGeometry*>(file.data() + layout::kGroupsGeometryAt);
+        const bool possible = geometry.partitions <= kPartitionsMax && geometry.groups_max <= kGroupsMax &&
+                              geometry.members_max <= kMembersMax;
+        if (possible && layout::groups_file_bytes(geometry) == file.size())
+            tell_members({file.data(), geometry});
+    } catch (const std::exception&) {
+    }
 }
 
 // A killed deleter may not have got as far. Damage is no reason to keep a dead topic.
@@ -111,6 +133,8 @@ bool mark_dead(const TopicFiles& topic, std::uint64_t deleter) {
     for (std::uint32_t partition = 0; topic.readers_writable() && partition < topic.options().partitions; ++partition) {
         tell_handles(*topic.readers(partition));
     }
+    if (topic.groups_writable())
+        tell_members(topic.groups());
     return true;
 }
 
@@ -123,6 +147,7 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
     if (state_of_name(topic) != NameState::dead)
         return true;
     tell_handles_of(topic);
+    tell_members_of(topic);
     if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
         return false;
     mover.unlock(kMoverLockAt);

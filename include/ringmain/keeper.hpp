@@ -19,16 +19,21 @@ struct KeeperReport {
     std::uint64_t closed_tickets = 0;
     std::uint64_t released_cells = 0;
     std::uint64_t swept_directories = 0;
+    std::uint64_t evicted_members = 0;      ///< Of consumer groups: proven dead, or silent for their session time-out.
+    std::uint64_t freed_member_slots = 0;
+    std::uint64_t swept_groups = 0;
+    std::uint64_t let_go = 0;               ///< Partitions of groups whose next record was older than they want to hold.
     std::uint64_t unfinished = 0;  ///< Partitions whose cells are being walked over several steps: work again at once.
     [[nodiscard]] bool idle() const noexcept {
-        return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories + unfinished == 0;
+        return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories + evicted_members +
+                   freed_member_slots + swept_groups + let_go + unfinished == 0;
     }
 };
 
 /// Reaps dead producers and gates, closes tickets that nobody else closed, releases quarantined cells and sweeps what a
-/// killed creation or deletion left behind. One at a time per broker directory, by a kernel-held lock.
-/// If it dies anywhere, the next keeper goes on from what it finds. A moved-from keeper may be assigned to or destroyed, nothing
-/// else.
+/// killed creation or deletion left behind, evicts members of groups that are gone. One at a time per broker directory, by a
+/// kernel-held lock. If it dies anywhere, the next keeper goes on from what it finds. A moved-from keeper may be assigned to or
+/// destroyed, nothing else.
 class RINGMAIN_API Keeper {
 public:
     /// Throws Error: busy (names the pid of the other keeper), permission_denied.

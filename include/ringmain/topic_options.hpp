@@ -26,6 +26,8 @@ inline constexpr std::uint64_t kRecordsMax = std::uint64_t{1} << 28;
 inline constexpr std::uint32_t kProducerSlotsMax = 1024;
 inline constexpr std::uint64_t kPayloadMin = std::uint64_t{1} << 16;
 inline constexpr std::uint64_t kPayloadMax = std::uint64_t{1} << 36;
+inline constexpr std::uint32_t kGroupsMax = 64;
+inline constexpr std::uint32_t kMembersMax = 64;
 inline constexpr std::uint64_t kFirstOffsetMax = std::uint64_t{1} << 61;
 inline constexpr std::uint64_t kOffsetMax = (std::uint64_t{1} << 62) - 1;
 inline constexpr std::size_t kKeyBytesMax = 65'535;
@@ -51,6 +53,8 @@ struct TopicOptions {
     /// most 2 GiB x producer_slots. At most twice TopicDescription::retained_payload_bytes.
     std::uint64_t payload_bytes = 1 << 24;
     std::uint32_t producer_slots = 32;    ///< Producers attached to a partition at one time: a power of two, 1 to kProducerSlotsMax.
+    std::uint32_t groups = 16;            ///< Consumer groups that the topic can have at one time: 1 to kGroupsMax.
+    std::uint32_t members = 32;           ///< Members that a group can have at one time: 1 to kMembersMax.
     WhenFull when_full = WhenFull::overwrite;
     ValueType value_type = {};                 ///< Set for typed topics.
     std::uint64_t first_offset = 0;       ///< Offset of the first record, 0 to kFirstOffsetMax; for tests of large offsets.
@@ -85,6 +89,7 @@ struct GateDescription {
     std::string name;
     std::uint64_t offset = 0;  ///< Everything from here on is kept.
     ClientDescription holder;
+    bool group = false;        ///< A consumer group: it gates by existing and has no holder.
 };
 
 struct PartitionDescription {
@@ -119,7 +124,7 @@ struct TopicDescription {
     /// a whole, with everything older, and one that its producer leaves or cannot fill counts as if it were full: producers
     /// that come and go, or that publish large records at very different rates, keep less. 0: there is no payload memory.
     std::uint64_t retained_payload_bytes = 0;
-    std::uint64_t bytes = 0;              ///< Shared memory of all partitions.
+    std::uint64_t bytes = 0;              ///< Shared memory of the whole topic.
     std::vector<PartitionDescription> partitions;
 };
 

@@ -7,6 +7,7 @@
 
 #include "layout/clients.hpp"
 #include "layout/file_header.hpp"
+#include "layout/groups.hpp"
 #include "layout/partition.hpp"
 #include "layout/readers.hpp"
 #include "layout/record_headers.hpp"
@@ -30,6 +31,11 @@ using TopicMetaLayout = TopicMeta;
 using PartitionGeometryLayout = PartitionGeometry;
 using ClientEntryLayout = ClientEntry;
 using HeaderEntryLayout = HeaderEntry;
+using GroupsGeometryLayout = GroupsGeometry;
+using GroupsControlLayout = GroupsControl<HostMemory>;
+using GroupSlotLayout = GroupSlot<HostMemory>;
+using MemberSlotLayout = MemberSlot<HostMemory>;
+using GroupCellLayout = GroupCell<HostMemory>;
 
 struct Row {
     std::string_view name;
@@ -60,6 +66,12 @@ constexpr auto kRows = std::to_array<Row>({
     {"kClientsMax", kClientsMax, 0},
     {"kClientLockAt", kClientLockAt, 0},
     {"kOwnerBegins", kOwnerBegins, 0},
+    {"kGroupsGeometryAt", kGroupsGeometryAt, 0},
+    {"kGroupsControlAt", kGroupsControlAt, 0},
+    {"kGroupsAt", kGroupsAt, 0},
+    {"kGroupNameMax", kGroupNameMax, 0},
+    {"kStaticNameMax", kStaticNameMax, 0},
+    {"kAssignmentVersion", kAssignmentVersion, 0},
     {"kInExtent", kInExtent, 0},
     {"kNullKey", kNullKey, 0},
     {"kNullValue", kNullValue, 0},
@@ -92,6 +104,8 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(TopicMeta, type_alignment),
     RINGMAIN_FIELD(TopicMeta, name_length),
     RINGMAIN_FIELD(TopicMeta, type_name_length),
+    RINGMAIN_FIELD(TopicMeta, groups),
+    RINGMAIN_FIELD(TopicMeta, members),
     RINGMAIN_FIELD(TopicMeta, name),
     RINGMAIN_FIELD(TopicMeta, type_name),
     RINGMAIN_STRUCT(PartitionGeometry),
@@ -138,6 +152,40 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(GateEntry, word),
     RINGMAIN_FIELD(GateEntry, owner),
     RINGMAIN_FIELD(GateEntry, name),
+    RINGMAIN_STRUCT(GroupsGeometry),
+    RINGMAIN_FIELD(GroupsGeometry, partitions),
+    RINGMAIN_FIELD(GroupsGeometry, groups_max),
+    RINGMAIN_FIELD(GroupsGeometry, members_max),
+    RINGMAIN_STRUCT(GroupsControl),
+    RINGMAIN_FIELD(GroupsControl, dir),
+    RINGMAIN_FIELD(GroupsControl, dead),
+    RINGMAIN_STRUCT(GroupSlot),
+    RINGMAIN_FIELD(GroupSlot, set),
+    RINGMAIN_FIELD(GroupSlot, born),
+    RINGMAIN_FIELD(GroupSlot, flags),
+    RINGMAIN_FIELD(GroupSlot, lag_records),
+    RINGMAIN_FIELD(GroupSlot, lag_ms),
+    RINGMAIN_FIELD(GroupSlot, start_value),
+    RINGMAIN_FIELD(GroupSlot, name_hash),
+    RINGMAIN_FIELD(GroupSlot, name_length),
+    RINGMAIN_FIELD(GroupSlot, name),
+    RINGMAIN_FIELD(GroupSlot, wake),
+    RINGMAIN_STRUCT(MemberSlot),
+    RINGMAIN_FIELD(MemberSlot, head),
+    RINGMAIN_FIELD(MemberSlot, polls),
+    RINGMAIN_FIELD(MemberSlot, last_poll_ns),
+    RINGMAIN_FIELD(MemberSlot, name_hash),
+    RINGMAIN_FIELD(MemberSlot, session_timeout_ms),
+    RINGMAIN_FIELD(MemberSlot, name_length),
+    RINGMAIN_FIELD(MemberSlot, name),
+    RINGMAIN_STRUCT(GroupCell),
+    RINGMAIN_FIELD(GroupCell, word),
+    RINGMAIN_FIELD(GroupCell, committed_ns),
+    RINGMAIN_FIELD(GroupCell, owned_ns),
+    RINGMAIN_FIELD(GroupCell, delivered),
+    RINGMAIN_FIELD(GroupCell, commits),
+    RINGMAIN_FIELD(GroupCell, fenced),
+    RINGMAIN_FIELD(GroupCell, handovers),
     RINGMAIN_STRUCT(ClientEntry),
     RINGMAIN_FIELD(ClientEntry, incarnation),
     RINGMAIN_FIELD(ClientEntry, pid),

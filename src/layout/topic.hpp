@@ -29,7 +29,8 @@ struct TopicMeta {
     std::uint32_t type_alignment;
     std::uint16_t name_length;
     std::uint16_t type_name_length;
-    std::uint32_t reserved;
+    std::uint16_t groups;
+    std::uint16_t members;
     std::array<char, 256> name;
     std::array<char, 128> type_name;
 };
@@ -46,6 +47,8 @@ static_assert(offsetof(TopicMeta, type_size) == 48);
 static_assert(offsetof(TopicMeta, type_alignment) == 52);
 static_assert(offsetof(TopicMeta, name_length) == 56);
 static_assert(offsetof(TopicMeta, type_name_length) == 58);
+static_assert(offsetof(TopicMeta, groups) == 60);
+static_assert(offsetof(TopicMeta, members) == 62);
 static_assert(offsetof(TopicMeta, name) == 64);
 static_assert(offsetof(TopicMeta, type_name) == 320);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "group_table/group_gates.hpp"
 #include "layout/partition.hpp"
 #include "layout/readers.hpp"
 
@@ -39,10 +40,12 @@ struct LogMemory {
     std::uint32_t batch_records_max = 0;
     std::uint32_t inline_bytes = 0;
     bool block = false;
+    group_table::GroupGates<M> groups;  // asked only by movers of log_start
 
     LogMemory() = default;
     /// `base`: the mapped file (or a plain array of the same layout). Requires a geometry that has been checked.
-    LogMemory(std::byte* base, const layout::PartitionGeometry& geometry, Readers* reader_block) noexcept
+    LogMemory(std::byte* base, const layout::PartitionGeometry& geometry, Readers* reader_block,
+              const group_table::GroupGates<M>& group_gates = {}) noexcept
         : control(reinterpret_cast<Control*>(base + layout::kControlAt)),
           producers(reinterpret_cast<Producer*>(base + layout::kProducersAt)),
           extents(reinterpret_cast<Extent*>(base + layout::kProducersAt + geometry.producer_slots * sizeof(Producer))),
@@ -61,7 +64,8 @@ struct LogMemory {
           extent_count(geometry.extents),
           batch_records_max(geometry.batch_records_max),
           inline_bytes(geometry.cell_bytes - static_cast<std::uint32_t>(layout::kCellHeaderBytes)),
-          block(geometry.when_full != 0) {}
+          block(geometry.when_full != 0),
+          groups(group_gates) {}
 
     /// Consecutive offsets lie in different eighths of the ring: a reader that follows closely then does not pull away the
     /// line (or its pair) that the producer writes next.

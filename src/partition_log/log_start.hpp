@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gate_table/gate_table.hpp"
+#include "group_table/group_gates.hpp"
 #include "partition_log/control_check.hpp"
 #include "partition_log/log_memory.hpp"
 
@@ -43,32 +44,51 @@ std::uint64_t pass_previous_lap(const LogMemory<M>& log, std::uint64_t offset) n
     return raise(log.control->log_start, previous + log.chunk, std::memory_order_release);
 }
 
-/// What stopped log_start, or nothing.
+/// What stopped log_start, or nothing: the lowest gate, of one kind or the other, if it kept the start below the target.
 struct StartMoved {
     std::uint64_t start = 0;
-    std::optional<std::uint32_t> gate;  // index of the lowest gate, if it kept the start below the target
+    std::optional<std::uint32_t> gate;   // index of a reader's gate
+    std::optional<std::uint32_t> group;  // slot of a group
 };
 
-/// Block policy, and retention: moves log_start towards `target` without passing a gate. Anybody may, at any time; a mover
-/// that sleeps in here does no harm: from the announced floor on nobody can begin to gate below it.
-/// Requires target <= log_end.
+/// The lowest of all gates.
+struct Held {
+    std::optional<std::uint32_t> gate;
+    std::optional<std::uint32_t> group;
+    std::uint64_t offset = 0;
+
+    Held(const gate_table::LowestGate& reader, const group_table::LowestGroup& lowest_group) noexcept
+        : gate(reader.index), offset(reader.offset) {
+        if (!lowest_group.slot || (gate && offset <= lowest_group.offset)) return;
+        gate.reset();
+        group = lowest_group.slot;
+        offset = lowest_group.offset;
+    }
+    [[nodiscard]] bool below(std::uint64_t target) const noexcept { return (gate || group) && offset < target; }
+};
+
+/// Block policy, and retention: moves log_start towards `target` without passing a gate. Groups that are further behind than
+/// they want to hold are let go. Anybody may, at any time; a mover that sleeps in here does no harm: from the announced floor
+/// on nobody can begin to gate below it. Requires target <= log_end.
 template <class M>
 StartMoved advance_start(const LogMemory<M>& log, std::uint64_t target) noexcept {
     const gate_table::GateTable<M> gates(log.readers);
-    const gate_table::LowestGate first = gates.lowest();
-    const std::uint64_t to = first.index ? std::min(target, first.offset) : target;
+    const std::uint64_t end = log.control->log_end.load(std::memory_order_relaxed);  // relaxed: older is less lag
+    const Held first(gates.lowest(), log.groups.lowest_after_letting_go(target, end));
+    const std::uint64_t to = first.below(target) ? first.offset : target;
     raise(log.control->gate_floor, to, std::memory_order_acq_rel);  // release GATE_FLOOR: announced
     M::point("start.announced");
-    // the floor's store before the second look at the gates; pairs with the fence in GateTable::hold
+    // the floor's store before the second look at the gates; pairs with the fences in GateTable::hold and in regate
     M::fence(std::memory_order_seq_cst);
-    const gate_table::LowestGate second = gates.lowest();
-    const bool held = second.index && second.offset < to;
+    const Held second(gates.lowest(), log.groups.lowest());
+    const bool held = second.below(to);
     M::point("start.looked");
     if (!held) raise(log.control->log_start, to, std::memory_order_acq_rel);
     // acquire LOG_START
     const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
-    if (start >= target) return {start, std::nullopt};
-    return {start, held ? second.index : first.index};
+    if (start >= target) return {start, std::nullopt, std::nullopt};
+    const Held& by = held ? second : first;
+    return {start, by.gate, by.group};
 }
 
 /// has_room, when the log start as last seen leaves none.

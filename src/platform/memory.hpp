@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "platform/cas16.hpp"
+
 #if defined(__SANITIZE_THREAD__)
 #define RINGMAIN_TSAN 1
 #elif defined(__has_feature)
@@ -17,7 +19,35 @@
 #endif
 #endif
 
+#if defined(RINGMAIN_TSAN)
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#endif
+
 namespace ringmain::platform {
+
+/// The two halves of a shared 16-byte word. Changed only whole, by M::cas16; looked at half by half.
+template <class M>
+struct alignas(16) Word16 {
+    typename M::template Atomic<std::uint64_t> low;
+    typename M::template Atomic<std::uint64_t> high;
+};
+
+/// Reads a word whose every change of `low` by somebody else than the owner of `high` also changes `high`: high, low, high
+/// again; if high is the same, low belongs to it. Never a 16-byte load: that would write, or fault on read-only memory.
+/// A word that changes at every look is given up as it was seen last: whoever acts on it changes exactly that word or
+/// nothing.
+template <class M>
+[[nodiscard]] Halves load16(const Word16<M>& word) noexcept {
+    constexpr int kLooksMax = 64;
+    std::uint64_t high = word.high.load(std::memory_order_acquire);
+    for (int look = 1;; ++look) {
+        const std::uint64_t low = word.low.load(std::memory_order_acquire);
+        const std::uint64_t again = word.high.load(std::memory_order_acquire);
+        if (again == high || look == kLooksMax) return {low, again};
+        high = again;
+    }
+}
 
 struct HostMemory {
     template <class T>
@@ -31,6 +61,23 @@ struct HostMemory {
         word.fetch_add(1, std::memory_order_seq_cst);  // seq_cst: the strongest stand-in for any fence
 #else
         std::atomic_thread_fence(order);
+#endif
+    }
+
+    /// Changes a 16-byte word from `expected` to `desired` at once, or tells in `expected` what was there. acq_rel.
+    template <class M>
+    static bool cas16(Word16<M>& word, Halves& expected, Halves desired) noexcept {
+        static_assert(sizeof word == 16 && alignof(Word16<M>) == 16 && offsetof(Word16<M>, high) == 8);
+#if defined(RINGMAIN_TSAN)
+        // that tool does not see the instruction: it is told the order, for the loads of each half
+        __tsan_release(&word.low);
+        __tsan_release(&word.high);
+        const bool held = compare_exchange_16(&word, expected, desired);
+        __tsan_acquire(&word.low);
+        __tsan_acquire(&word.high);
+        return held;
+#else
+        return compare_exchange_16(&word, expected, desired);
 #endif
     }
 

@@ -26,7 +26,8 @@ Json describe(const CliBroker& broker, const std::string& topic) {
 TEST_CASE("A created topic is listed and described until it is deleted") {
     const CliBroker broker;
     const CliResult created = broker.run({"topic", "create", "trades", "--partitions", "3", "--records", "1K", "--cell",
-                                          "128", "--payload", "256K", "--producers", "8", "--when-full", "block"});
+                                          "128", "--payload", "256K", "--producers", "8", "--groups", "4", "--members", "64",
+                                          "--when-full", "block"});
     CHECK(created.errors == "ringmain: '" + broker.directory().string() + "' is a new broker directory\n");
     REQUIRE(created.exit_code == 0);
     CHECK_THAT(created.output, contains("trades") && contains("1024 cells") && contains("128 bytes") &&
@@ -42,6 +43,8 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
     CHECK(topic["options"]["cell_bytes"] == 128);
     CHECK(topic["options"]["payload_bytes"] == 262144);
     CHECK(topic["options"]["producer_slots"] == 8);
+    CHECK(topic["options"]["groups"] == 4);
+    CHECK(topic["options"]["members"] == 64);
     CHECK(topic["options"]["when_full"] == "block");
     CHECK(topic["options"]["value_type"].is_null());
     CHECK(topic["inline_bytes_max"] == 104);
@@ -110,6 +113,7 @@ TEST_CASE("A topic that exists cannot be created again, and the second attempt c
 
 TEST_CASE("O01 topic names of Kafka's rules are accepted") {
     const CliBroker broker;
+    REQUIRE(broker.run({"topic", "create", "first"}).exit_code == 0);  // says that the directory is new
     for (const std::string& name :
          {std::string("valid"), std::string("TOPIC"), std::string("nAmEs"), std::string("ar6"), std::string("VaL1d"),
           std::string("_0-9_."), std::string("..."), std::string(249, 'a')}) {

@@ -125,6 +125,8 @@ TEST_CASE("The limits in the README are those of the headers") {
                  " bytes | 0, or " + range_of(kPayloadMin, kPayloadMax) + " bytes, a power of two, and 8,192 to 2,147,483,648 per producer slot |",
              "| producers attached to a partition at one time | " + grouped(defaults.producer_slots) + " | " +
                  range_of(1, kProducerSlotsMax),
+             "| consumer groups of a topic at one time | " + grouped(defaults.groups) + " | " + range_of(1, kGroupsMax) + " |",
+             "| members of a consumer group at one time | " + grouped(defaults.members) + " | " + range_of(1, kMembersMax) + " |",
              "| first offset | " + grouped(defaults.first_offset) + " | " + range_of(0, kFirstOffsetMax) + " |",
              "| key | | " + grouped(kKeyBytesMax) + " bytes |",
              "| topic name | | " + grouped(kTopicNameMax) + " characters",

@@ -186,7 +186,7 @@ void OracleCalls::use_gates() {
         if (below(2) == 0)
             gates.drop(*index);
     }
-    (void)gates.reap(static_cast<std::uint32_t>(below(layout::kGatesMax)), kMe, kMe + 1);
+    (void)gates.reap(static_cast<std::uint32_t>(below(layout::kGatesMax)), kMe);
 }
 
 void OracleCalls::use_doorbell() {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "platform/cas16.hpp"
+
 namespace ringmain::test {
 
 /// Decides what the memory answers, for the one thread that uses it.
@@ -80,6 +82,20 @@ struct OracleMemory {
 
         T value_;
     };
+
+    /// Holds or fails as it likes, like every exchange here.
+    template <class Word>
+    static bool cas16(Word& word, platform::Halves& expected, platform::Halves desired) noexcept {
+        platform::Halves found{word.low.load(std::memory_order_acquire), word.high.load(std::memory_order_acquire)};
+        const bool lies = Oracle::lies() && (Oracle::random() & 1) != 0;
+        if (lies || found == expected) {
+            word.low.store(desired.low, std::memory_order_release);
+            word.high.store(desired.high, std::memory_order_release);
+            return true;
+        }
+        expected = found;
+        return false;
+    }
 
     static void fence(std::memory_order) noexcept {}
     static void copy_in(std::byte* shared, const void* from, std::size_t bytes) noexcept {

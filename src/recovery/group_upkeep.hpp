@@ -1,0 +1,76 @@
+// What a keeper does for consumer groups: members that are gone, slots that are free again, groups too far behind in time.
+//
+// Nothing waits for it: members evict whom they wait for, and creators sweep what they need.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "group_table/eviction.hpp"
+#include "group_table/group_gates.hpp"
+#include "group_table/sweeping.hpp"
+#include "partition_log/log_memory.hpp"
+#include "partition_log/reader.hpp"
+
+namespace ringmain::recovery {
+
+struct GroupUpkeep {
+    std::uint64_t evicted_members = 0;
+    std::uint64_t freed_member_slots = 0;
+    std::uint64_t swept_groups = 0;
+};
+
+/// The keeper's view of all groups of a topic. Private memory; one thread at a time.
+template <class M>
+class GroupKeeper {
+public:
+    explicit GroupKeeper(const group_table::GroupsMemory<M>& groups) noexcept : groups_(groups) {}
+
+    /// One pass. `now_ns`: a monotonic clock. To be called at least every eighth of the shortest session time-out that is to
+    /// be kept; a keeper that comes less often evicts later.
+    template <class IsDead>
+    GroupUpkeep step(const IsDead& is_dead, std::uint64_t now_ns) noexcept {
+        GroupUpkeep done;
+        for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) {
+            const group_table::GroupState state = groups_.set(slot).state;
+            if (state == group_table::GroupState::closed && group_table::sweep(groups_, slot)) ++done.swept_groups;
+            if (state != group_table::GroupState::open) continue;
+            done.evicted_members += group_table::evict_dead(groups_, slot, is_dead);
+            const auto verdict = observers_[slot].look(groups_, slot, now_ns);
+            if (group_table::evict(groups_, slot, verdict.set, verdict.overdue)) {
+                done.evicted_members += static_cast<std::uint64_t>(std::popcount(verdict.overdue));
+            }
+            done.freed_member_slots += group_table::free_member_slots(groups_, slot, is_dead);
+        }
+        return done;
+    }
+
+private:
+    group_table::GroupsMemory<M> groups_;
+    std::array<group_table::Observer, layout::kGroupsHardMax> observers_;
+};
+
+/// Lets groups go whose next record in this partition is older than they want to hold. `realtime_ns`: since the Unix epoch,
+/// as the records' timestamps. Returns how many.
+template <class M>
+std::uint64_t let_go_by_age(const partition_log::LogMemory<M>& log, std::uint64_t realtime_ns) noexcept {
+    constexpr std::uint64_t kNsPerMs = 1'000'000;
+    if (!log.groups.writable()) return 0;
+    const partition_log::Reader<M> reader(log);
+    std::uint64_t let_go = 0;
+    for (std::uint32_t slot = 0; slot < log.groups.groups().groups_max(); ++slot) {
+        auto word = log.groups.gating(slot);
+        // acquire GROUP_FIELD
+        const std::uint64_t age_ms_max = log.groups.groups().group(slot).lag_ms.load(std::memory_order_acquire);
+        if (!word || age_ms_max == 0 || word->committed >= reader.log_end()) continue;
+        partition_log::RecordView next;
+        // a ticket that holds no record is stepped over by whoever commits; until then its age is not known
+        if (reader.look(word->committed, next) != partition_log::Found::record) continue;
+        const auto written_ns = static_cast<std::uint64_t>(next.timestamp_ns);
+        const std::uint64_t age_ms = realtime_ns > written_ns ? (realtime_ns - written_ns) / kNsPerMs : 0;
+        if (age_ms > age_ms_max && log.groups.let_go(slot, *word)) ++let_go;
+    }
+    return let_go;
+}
+
+}  // namespace ringmain::recovery

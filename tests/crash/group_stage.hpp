@@ -1,0 +1,64 @@
+// The groups of one topic in shared memory, a victim that does something to them, and the others.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "crash/shared_bytes.hpp"
+#include "support/plain_groups.hpp"
+
+namespace ringmain::crash {
+
+using Host = platform::HostMemory;
+using GroupMember = test::PollingMember<Host>;
+
+/// What a victim tells about itself; lies in shared memory.
+struct GroupReport {
+    std::atomic<std::uint32_t> done;
+    std::array<bool, 4> committed;  // its commit of the partition was acknowledged
+};
+
+/// Copies share the memory and have everything else for themselves.
+struct GroupStage {
+    static constexpr std::uint32_t kPartitions = 4;
+    static constexpr std::uint64_t kEnd = 40;      // of every partition, when the operation begins
+    static constexpr std::uint64_t kHandedOut = 8; // by the victim, beyond what is committed
+
+    explicit GroupStage(std::byte* base);
+    [[nodiscard]] static std::size_t bytes() noexcept;
+    [[nodiscard]] test::DeadClients is_dead() const noexcept { return {&dead}; }
+    [[nodiscard]] group_table::PartitionWord word(std::uint32_t partition) const noexcept {
+        return view.groups.word(group.slot, partition);
+    }
+    [[nodiscard]] group_table::SetWord set() const noexcept { return view.groups.set(group.slot); }
+    group_table::Found create(std::uint64_t client, std::string_view name, bool gating) const;
+    void reset_all(std::uint64_t target) const;
+
+    test::GroupsView<Host> view;
+    GroupReport* report;
+    group_table::GroupRef group;
+    GroupMember me;
+    GroupMember victim;
+    std::vector<std::uint64_t> dead;
+};
+
+struct GroupScenario {
+    std::string name;
+    std::function<void(GroupStage&)> prepare;
+    std::function<void(GroupStage&)> operation;
+    /// What may be found committed in a partition that the others take over, beside what was committed before.
+    std::uint64_t commits = 0;
+    /// The operation sets positions from outside: the same plan is run again by the others.
+    bool resets = false;
+    bool deletes = false;
+    /// The victim's static name is in use by another instance afterwards.
+    bool gating = false;
+};
+
+[[nodiscard]] std::vector<GroupScenario> group_scenarios();
+
+}  // namespace ringmain::crash
