@@ -167,12 +167,19 @@ private:
         write_text(group.name, name);
         write_options(groups_, claim_->slot, options);
         for (std::uint32_t partition = 0; partition < groups_.partitions(); ++partition) {
+            forget_figures(groups_.cell(claim_->slot, partition));
             PartitionWord word = groups_.word(claim_->slot, partition);
             PartitionWord wanted;
             do {  // lost: to a sweeper of the slot's last group that came late
                 wanted = {position_of(partition) & kCommittedMax, false, options.gating, next_generation(word.generation), {}};
             } while (!groups_.change_word(claim_->slot, partition, word, wanted));
         }
+    }
+
+    /// Those of the slot's last group. All relaxed: for show.
+    static void forget_figures(typename GroupsMemory<M>::Cell& cell) noexcept {
+        for (auto* figure : {&cell.committed_ns, &cell.owned_ns, &cell.delivered, &cell.commits, &cell.fenced, &cell.handovers})
+            figure->store(0, std::memory_order_relaxed);
     }
 
     /// The decision between all who create a group at this moment.

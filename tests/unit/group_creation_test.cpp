@@ -53,8 +53,10 @@ TEST_CASE("when every slot is taken the next group is refused until one is delet
     CHECK(plain.create(kClientA, "d").status == FindStatus::limit);
     CHECK(plain.create(kClientA, "b").status == FindStatus::found);
     CHECK(delete_group(plain.groups, first.group, false) == DeleteStatus::deleted);
+    plain.groups.cell(first.group.slot, 1).commits.store(7, std::memory_order_relaxed);
     const Found again = plain.create(kClientA, "d");
     CHECK(again.status == FindStatus::created);
+    CHECK(view_group(plain.groups, again.group.slot)->partitions[1].commits == 0);
     CHECK(again.group.slot == first.group.slot);
     CHECK(again.group.born > first.group.born);
     CHECK(delete_group(plain.groups, first.group, true) == DeleteStatus::gone);
