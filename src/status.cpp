@@ -25,6 +25,18 @@ std::string_view to_string(Status status) noexcept {
             return "forked";
         case Status::misuse:
             return "misuse";
+        case Status::evicted:
+            return "evicted";
+        case Status::fenced_instance:
+            return "fenced_instance";
+        case Status::group_deleted:
+            return "group_deleted";
+        case Status::position_lost:
+            return "position_lost";
+        case Status::commit_refused:
+            return "commit_refused";
+        case Status::no_group:
+            return "no_group";
         case Status::corrupt:
             return "corrupt";
         case Status::not_attempted:

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 
 #include "ringmain/broker.hpp"
 #include "ringmain/export.hpp"
+#include "ringmain/group.hpp"
+#include "ringmain/position.hpp"
 #include "ringmain/record.hpp"
 #include "ringmain/status.hpp"
 
@@ -32,23 +35,6 @@ struct ConsumerOptions {
     std::size_t buffer_bytes = 1 << 20;
 };
 
-/// Where to read next.
-struct Position {
-    enum class Kind : std::uint8_t { earliest, latest, offset, last, time };
-    Kind kind = Kind::earliest;
-    std::uint64_t value = 0;     ///< The offset, or how many from the end.
-    std::int64_t time_ns = 0;    ///< Nanoseconds since the Unix epoch.
-
-    static constexpr Position earliest() noexcept { return {}; }
-    static constexpr Position latest() noexcept { return {Kind::latest, 0, 0}; }
-    /// Below the log start a gap is reported; above the log end the reader waits until the log gets there.
-    static constexpr Position at(std::uint64_t offset) noexcept { return {Kind::offset, offset, 0}; }
-    /// The last `count` offsets, or all if there are fewer.
-    static constexpr Position last(std::uint64_t count) noexcept { return {Kind::last, count, 0}; }
-    /// The first record whose timestamp is not before `ns`, by binary search; the end if there is none.
-    static constexpr Position since(std::int64_t ns) noexcept { return {Kind::time, 0, ns}; }
-};
-
 struct SeekResult {
     std::uint64_t offset = 0;
     bool at_end = false;      ///< The next record to be published is the next one read.
@@ -64,7 +50,8 @@ struct PartitionFailure {
 
 /// What poll found: copies, in offset order per partition, fair over the partitions.
 struct PollResult {
-    /// ok also when nothing was found; forked or misuse; topic_deleted or corrupt if `failures` is not empty. Whatever it
+    /// ok also when nothing was found; forked or misuse; evicted, fenced_instance or group_deleted: this member lost all its
+    /// partitions of a topic; topic_deleted, corrupt or position_lost if `failures` is not empty. Whatever it
     /// is, `records` has what was read, and the other partitions go on.
     Status status = Status::ok;
     std::span<const ConsumerRecord> records;
@@ -81,7 +68,8 @@ enum class [[nodiscard]] VisitStatus : std::uint8_t {
     stopped,  ///< See last_status(): forked, misuse; or topic_deleted, corrupt: last_failure() names the partition. Others go on.
 };
 
-/// Reads any number of topics and partitions by itself, without a group.
+/// Reads any number of topics and partitions: by itself (assign), or as a member of a group (subscribe), which shares the
+/// partitions among its members. A consumer does one or the other.
 ///
 /// Threads: one at a time; concurrent use is a bug of the caller and answers `misuse` where it is noticed. Progress: looking is wait-free; an offset whose producer
 /// died or was stopped inside publish is closed after `patience` and stepped over. Nothing a consumer does slows
@@ -91,6 +79,8 @@ class RINGMAIN_API Consumer {
 public:
     /// Throws Error: invalid_argument.
     explicit Consumer(const Broker& broker, const ConsumerOptions& options = {});
+    /// A consumer with a group. Throws Error: invalid_argument (names the option, its value and its range).
+    Consumer(const Broker& broker, const GroupOptions& group, const ConsumerOptions& options = {});
     Consumer(Consumer&&) noexcept;
     Consumer& operator=(Consumer&&) noexcept;
     ~Consumer();
@@ -101,6 +91,33 @@ public:
     void assign(std::string_view topic, Position from = Position::earliest());
     void assign(std::string_view topic, std::uint32_t partition, Position from = Position::earliest());
     void unassign(std::string_view topic, std::uint32_t partition);
+
+    /// Joins the group in a topic, and creates the group there if it is new. Partitions come with the polls that follow. All
+    /// or nothing. Throws Error: not_found, invalid_argument (no group, or partitions are assigned by hand), limit (groups of
+    /// the topic, members of the group), permission_denied, version_mismatch, corrupt, forked.
+    void subscribe(std::string_view topic);
+    /// Leaves the group in a topic: hands its partitions over, as close does. Throws Error: not_found.
+    void unsubscribe(std::string_view topic);
+
+    /// Commits what polls and visits have delivered, in all partitions.
+    CommitResult commit() noexcept;
+    /// Commits these records: in each partition the offset after the highest one. Processed records, in any order.
+    CommitResult commit(std::span<const ConsumerRecord> records) noexcept;
+    /// Commits these positions. First all are checked; any refusal, and nothing is applied. Then each is one atomic step: a
+    /// fence in between is answered for that partition alone, and a process that dies has committed a prefix of them.
+    /// Lower than committed is refused as stale, further than this consumer's own position as beyond_position.
+    /// Partitions assigned by hand are committed only while no member owns them.
+    CommitResult commit(std::span<const PartitionOffset> offsets) noexcept;
+    /// Moves the group in an assigned partition, back or forward, and reads on from there: the only way in which a member goes
+    /// back. A new tenure: commits under way are fenced. Throws Error: as seek, and busy if another member has it by now.
+    SeekResult replay(std::string_view topic, std::uint32_t partition, Position to);
+    /// The partitions that this consumer reads now.
+    [[nodiscard]] std::vector<TopicPartition> assignment() const;
+    /// The group's committed offset; nothing if nobody has committed yet. Throws Error: not_found (not assigned).
+    [[nodiscard]] std::optional<std::uint64_t> committed(std::string_view topic, std::uint32_t partition) const;
+    /// Leaves all groups. Records of earlier polls count as processed with Delivery::at_least_once; the destructor alone
+    /// commits nothing. A static member keeps its share until its session times out.
+    CommitResult close() noexcept;
 
     /// Up to `max_records` copies; waits up to `timeout` while there is none. timeout 0 only looks.
     PollResult poll(std::size_t max_records = 256, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero()) noexcept;

@@ -20,6 +20,12 @@ enum class [[nodiscard]] Status : std::uint8_t {
     topic_deleted,     ///< The topic was deleted; the handle is dead. Open it again if it was created anew.
     forked,            ///< The handle was inherited through fork(). Open a handle of your own.
     misuse,            ///< The handle is in use by another thread at this moment.
+    evicted,           ///< The member was taken out of its group, and its partitions went to others. The next poll joins again.
+    fenced_instance,   ///< Another process joined with this member's static name. This one does not come back by itself.
+    group_deleted,     ///< The group was deleted, or the topic with it. Subscribe again to begin anew.
+    position_lost,     ///< The group's position was lost to retention, and its policy is to wait for somebody to seek.
+    commit_refused,    ///< See the partitions of the result.
+    no_group,          ///< The consumer has no group.
     corrupt,           ///< Shared bytes contradict the layout. Run `ringmain verify`.
     not_attempted,     ///< Nothing is wrong with this record: another one of its batch stopped the batch before it.
 };
