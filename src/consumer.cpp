@@ -11,6 +11,19 @@ Consumer::Consumer(Consumer&&) noexcept = default;
 Consumer& Consumer::operator=(Consumer&&) noexcept = default;
 Consumer::~Consumer() = default;
 
+Consumer::Consumer(const Broker& broker, const GroupOptions& group, const ConsumerOptions& options)
+    : impl_(std::make_unique<Impl>(broker.impl(), group, options)) {}
+
+void Consumer::subscribe(std::string_view topic) { impl_->subscribe(topic); }
+void Consumer::unsubscribe(std::string_view topic) { impl_->unsubscribe(topic); }
+CommitResult Consumer::commit() noexcept { return impl_->commit(); }
+CommitResult Consumer::commit(std::span<const ConsumerRecord> records) noexcept { return impl_->commit(records); }
+CommitResult Consumer::commit(std::span<const PartitionOffset> offsets) noexcept { return impl_->commit(offsets); }
+SeekResult Consumer::replay(std::string_view topic, std::uint32_t partition, Position to) { return impl_->replay(topic, partition, to); }
+std::vector<TopicPartition> Consumer::assignment() const { return impl_->assignment(); }
+std::optional<std::uint64_t> Consumer::committed(std::string_view topic, std::uint32_t partition) const { return impl_->committed(topic, partition); }
+CommitResult Consumer::close() noexcept { return impl_->close(); }
+
 void Consumer::assign(std::string_view topic, Position from) { impl_->assign(topic, from); }
 void Consumer::assign(std::string_view topic, std::uint32_t partition, Position from) { impl_->assign(topic, partition, from); }
 void Consumer::unassign(std::string_view topic, std::uint32_t partition) { impl_->unassign(topic, partition); }

@@ -30,6 +30,11 @@ const ConsumerOptions& checked(const ConsumerOptions& options) {
     return options;
 }
 
+void check_needs_no_group(const Position& position) {
+    if (position.kind != Position::Kind::committed) return;
+    throw error_about(ErrorCode::invalid_argument, "position 'committed'", "needs a consumer with a group");
+}
+
 void check_position(const Position& position) {
     if (position.kind != Position::Kind::offset || position.value <= kOffsetMax) return;
     throw error_about(ErrorCode::invalid_argument, "offset " + std::to_string(position.value),
@@ -67,6 +72,7 @@ Consumer::Impl::~Impl() {
         (void)readiness_.release();  // its thread does not exist here
         return;
     }
+    close_memberships(false);
     drop_gates();
 }
 
@@ -94,20 +100,25 @@ PartitionCursor& Consumer::Impl::cursor(std::string_view topic, std::uint32_t pa
 
 void Consumer::Impl::assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, Position from) {
     check_position(from);
+    GroupMember* const bystander = group_ ? &take_part(topic, GroupMember::Role::bystander) : nullptr;
+    const auto from_of = [&](std::uint32_t partition) { return bystander == nullptr ? from : resolved(*bystander, partition, from); };
+    if (!group_) check_needs_no_group(from);
     std::vector<std::shared_ptr<PartitionCursor>> moved;
     std::vector<std::shared_ptr<PartitionCursor>> fresh;
     for (std::uint32_t partition = first; partition < first + count; ++partition) {
         const std::size_t index = find(topic->name(), partition);
         const bool known = index != cursors_.size() && cursors_[index]->topic().id() == topic->id();
         auto& cursors = known ? moved : fresh;
-        cursors.push_back(known ? cursors_[index] : std::make_shared<PartitionCursor>(topic, partition));
+        cursors.push_back(known                  ? cursors_[index]
+                          : bystander != nullptr ? bystander->cursor(partition)
+                                                 : std::make_shared<PartitionCursor>(topic, partition));
         check_sound(*cursors.back());
     }
-    for (const auto& cursor : fresh) cursor->seek(from);
+    for (const auto& cursor : fresh) cursor->seek(from_of(cursor->partition()));
     cursors_.reserve(cursors_.size() + fresh.size());
     if (!gate_name_.empty()) hold_all(fresh, gate_name_);
     // nothing throws from here on
-    for (const auto& cursor : moved) cursor->seek(from);
+    for (const auto& cursor : moved) cursor->seek(from_of(cursor->partition()));
     for (auto& cursor : fresh) {
         const std::size_t index = find(topic->name(), cursor->partition());
         if (index == cursors_.size()) {
@@ -149,7 +160,9 @@ SeekResult Consumer::Impl::seek(std::string_view topic, std::uint32_t partition,
     if (found.deleted()) throw error_about(ErrorCode::topic_deleted, partition_text(topic, partition), "was deleted");
     check_position(to);
     check_sound(found);
-    const SeekResult result = found.seek(to);
+    const GroupMember* const member = member_of(topic);
+    if (member == nullptr) check_needs_no_group(to);
+    const SeekResult result = found.seek(member == nullptr ? to : resolved(*member, partition, to));
     if (readiness_) readiness_->disarm();
     return result;
 }
@@ -158,6 +171,7 @@ Status Consumer::Impl::collect_from(PartitionCursor& cursor, std::size_t count) 
     if (cursor.deleted()) return Status::topic_deleted;
     Step step = cursor.collect(batch_, count);
     if (step == Step::nothing) step = cursor.found_nothing(platform::ticks(), patience_ticks_);
+    if (step == Step::lost) [[unlikely]] return Status::position_lost;
     return step == Step::corrupt ? Status::corrupt : Status::ok;
 }
 
@@ -198,15 +212,18 @@ void Consumer::Impl::forget_failures() noexcept {
     last_failure_ = {};
     failures_.clear();
     dropped_.clear();
+    past_members_.clear();
 }
 
 bool Consumer::Impl::look_once() {
+    if (!members_.empty()) keep_up();
     const std::size_t partitions = cursors_.size();
-    if (partitions == 0) return false;
+    if (partitions == 0) return last_status_ != Status::ok;
     collect(std::max<std::size_t>(1, batch_.wanted() / partitions));
     // what is left of the batch goes to whoever has more
     if (partitions > 1 && !batch_.empty()) collect(batch_.wanted());
     next_ = (next_ + 1) % partitions;
+    if (!members_.empty()) check_delivered();
     if (last_status_ != Status::ok) [[unlikely]] drop_deleted();
     return !batch_.empty() || last_status_ != Status::ok;
 }
@@ -242,6 +259,10 @@ void Consumer::Impl::wait_and_look(std::chrono::nanoseconds timeout) {
 
 void Consumer::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     DoorbellSleep sleep;
+    for (const auto& member : members_) {
+        sleep.add(member->wake_word());
+        left = std::min(left, std::chrono::nanoseconds(member->sleep_max_ns()));
+    }
     for (const auto& cursor : cursors_) sleep.add(*cursor);
     sleep.fence();
     bool ready = false;
@@ -259,12 +280,15 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
     if (!scope.entered()) [[unlikely]] return stop_visit(Status::misuse);
     if (fork_guard_.forked()) [[unlikely]] return stop_visit(Status::forked);
     if (last_status_ != Status::ok) [[unlikely]] forget_failures();
+    if (!members_.empty()) keep_up();
+    if (last_status_ != Status::ok) [[unlikely]] return VisitStatus::stopped;
     const std::size_t partitions = cursors_.size();
     for (std::size_t turn = 0; turn < partitions; ++turn) {
         PartitionCursor& cursor = *cursors_[next_];
         if (++next_ == partitions) next_ = 0;
         Step step = cursor.deleted() ? Step::corrupt : cursor.find(visited_);
         if (step == Step::record) [[likely]] {
+            if (!members_.empty() && !may_show(cursor)) [[unlikely]] return VisitStatus::empty;  // another member's by now
             call(handler, visited_);
             return cursor.confirm() ? VisitStatus::valid : VisitStatus::lapped;
         }
@@ -276,7 +300,7 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
             last_gap_ = cursor.gap();
             return VisitStatus::gap;
         }
-        fail(cursor, cursor.deleted() ? Status::topic_deleted : Status::corrupt);
+        fail(cursor, cursor.deleted() ? Status::topic_deleted : step == Step::lost ? Status::position_lost : Status::corrupt);
         drop_deleted();
         return VisitStatus::stopped;
     }

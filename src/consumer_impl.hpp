@@ -4,12 +4,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "broker_impl.hpp"
+#include "group_member.hpp"
 #include "idle_wait.hpp"
 #include "partition_cursor.hpp"
 #include "platform/fork_guard.hpp"
@@ -20,10 +22,13 @@
 
 namespace ringmain {
 
-class Consumer::Impl {
+class Consumer::Impl : private GroupMember::Listener {
 public:
     Impl(std::shared_ptr<Broker::Impl> broker, const ConsumerOptions& options);
-    ~Impl();
+    Impl(std::shared_ptr<Broker::Impl> broker, const GroupOptions& group, const ConsumerOptions& options);
+    ~Impl() override;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
 
     void assign(std::string_view topic, Position from);
     void assign(std::string_view topic, std::uint32_t partition, Position from);
@@ -42,9 +47,46 @@ public:
     void move_gates() noexcept;
     void drop_gates() noexcept;
 
+    // --- with a group (consumer_groups.cpp) ---
+
+    void subscribe(std::string_view topic);
+    void unsubscribe(std::string_view topic);
+    CommitResult commit() noexcept;
+    CommitResult commit(std::span<const ConsumerRecord> records) noexcept;
+    CommitResult commit(std::span<const PartitionOffset> offsets) noexcept;
+    SeekResult replay(std::string_view topic, std::uint32_t partition, Position to);
+    [[nodiscard]] std::vector<TopicPartition> assignment() const;
+    [[nodiscard]] std::optional<std::uint64_t> committed(std::string_view topic, std::uint32_t partition) const;
+    CommitResult close() noexcept;
+
     int descriptor();
 
 private:
+    void assigned(const GroupMember& member, GroupMember::Partitions partitions) override;
+    void revoked(const GroupMember& member, GroupMember::Partitions partitions) override;
+    void lost(const GroupMember& member, GroupMember::Partitions partitions) override;
+    void let_go(const GroupMember& member, GroupMember::Partitions partitions) override;
+    void notify(const GroupListener::Call& listener, const GroupMember& member, GroupMember::Partitions partitions);
+
+    [[nodiscard]] GroupMember* member_of(std::string_view topic) noexcept;
+    [[nodiscard]] const GroupMember* member_of(std::string_view topic) const noexcept;
+    /// Joins the group, or only finds it, in a topic.
+    GroupMember& take_part(const std::shared_ptr<const TopicFiles>& topic, GroupMember::Role role);
+    [[nodiscard]] Position resolved(const GroupMember& member, std::uint32_t partition, Position position) const;
+    /// Keeps all memberships up; notes in last_status_ what was lost.
+    void keep_up();
+    void read_what_is_held();
+    void check_delivered();
+    [[nodiscard]] bool may_show(const PartitionCursor& cursor);
+    void close_memberships(bool finished) noexcept;
+    /// Runs a commit, unless the consumer is in use elsewhere. A listener's commit is inside a call already.
+    template <class Fill>
+    CommitResult run_commit(const Fill& fill) noexcept;
+    void add_all_to_commit();
+    void add_to_commit(std::string_view topic, std::uint32_t partition, std::uint64_t offset);
+    CommitResult finish_commit() noexcept;
+    [[nodiscard]] bool at_most_once() const noexcept { return group_->delivery == Delivery::at_most_once; }
+
     void assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, Position from);
     void hold_all(std::span<const std::shared_ptr<PartitionCursor>> cursors, std::string_view name);
     [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
@@ -67,6 +109,12 @@ private:
     std::shared_ptr<Broker::Impl> broker_;
     platform::ForkGuard fork_guard_;  // the broker's
     ConsumerOptions options_;
+    std::optional<GroupOptions> group_;
+    std::vector<std::unique_ptr<GroupMember>> members_;      // by topic
+    std::vector<std::unique_ptr<GroupMember>> past_members_;  // records and failures still name their topics
+    std::vector<PartitionCommit> commits_;
+    std::vector<PartitionOffset> highest_;  // of the records of one commit
+    bool in_listener_ = false;
     std::vector<std::shared_ptr<PartitionCursor>> cursors_;
     std::size_t next_ = 0;  // the cursor whose turn it is
     PollBatch batch_;

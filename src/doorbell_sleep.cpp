@@ -16,7 +16,13 @@ void DoorbellSleep::add(PartitionCursor& cursor) noexcept {
     words_[count_++] = {cursor.doorbell().futex_word(), cursor.doorbell().announce_sleeper()};
 }
 
-void DoorbellSleep::add(platform::FutexWait word) noexcept { words_[count_++] = word; }
+void DoorbellSleep::add(platform::FutexWait word) noexcept {
+    if (count_ == words_.size()) {
+        unheard_ = true;
+        return;
+    }
+    words_[count_++] = word;
+}
 
 void DoorbellSleep::fence() noexcept {
     if (!platform::barrier_everywhere()) unheard_ = true;

@@ -31,12 +31,23 @@ Step PartitionCursor::look_past(partition_log::Found found, partition_log::Recor
     }
 }
 
-/// The log start has passed the position: resume exactly there.
+/// The log start has passed the position: resume exactly there, or as the group wants it.
 Step PartitionCursor::lapped() noexcept {
     const std::uint64_t start = reader_.log_start();
     const std::uint64_t end = reader_.log_end();
     if (start <= position_ || start > end) return Step::corrupt;
-    return report(start, GapReason::overwritten);
+    if (on_loss_ == OnLoss::error) return stay(start);
+    return report(on_loss_ == OnLoss::latest ? end : start, GapReason::overwritten);
+}
+
+/// Tells the loss once, and delivers nothing until the cursor is moved.
+Step PartitionCursor::stay(std::uint64_t start) noexcept {
+    if (lost_) return Step::lost;
+    const std::uint64_t position = position_;
+    (void)report(start, GapReason::overwritten);
+    position_ = position;
+    lost_ = true;
+    return Step::gap;
 }
 
 /// The bytes of one offset cannot be right: it is passed over, and said.
@@ -158,6 +169,7 @@ void PartitionCursor::close_stalled() noexcept {
 SeekResult PartitionCursor::seek(const Position& to) noexcept {
     const SeekResult result = resolve(reader_, to, log_.records + log_.slack);
     position_ = result.offset;
+    lost_ = false;
     return result;
 }
 

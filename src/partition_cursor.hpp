@@ -25,6 +25,7 @@ enum class Step : std::uint8_t {
     nothing,
     full,     // the batch has no room for the record
     corrupt,  // the control words contradict each other
+    lost,     // the position was lost, which was told; the cursor stays until it is moved
 };
 
 /// Not thread-safe, but for ready(), which a watcher may ask with a position of its own.
@@ -68,6 +69,8 @@ public:
     }
 
     [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
+    /// Where to go on when the log start has passed the position. Without a group: earliest.
+    void on_loss(OnLoss policy) noexcept { on_loss_ = policy; }
     SeekResult seek(const Position& to) noexcept;
     [[nodiscard]] partition_log::ControlCheck check_control() const noexcept { return partition_log::check_control(log_); }
 
@@ -79,12 +82,15 @@ public:
     [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
     [[nodiscard]] std::uint32_t partition() const noexcept { return partition_; }
     [[nodiscard]] const partition_log::Reader<Memory>& reader() const noexcept { return reader_; }
+    /// How far the log start may already move, for whoever begins to gate.
+    [[nodiscard]] const Memory::Atomic<std::uint64_t>& gate_floor() const noexcept { return log_.control->gate_floor; }
     [[nodiscard]] partition_log::Doorbell<Memory>& doorbell() noexcept { return doorbell_; }
 
 private:
     Step look_past(partition_log::Found found, partition_log::RecordView& view) noexcept;
     Step lapped() noexcept;
     Step damaged() noexcept;
+    Step stay(std::uint64_t start) noexcept;
     Step report(std::uint64_t to, GapReason reason) noexcept;
     [[gnu::always_inline]] Step copy_next(PollBatch& batch);
     [[gnu::always_inline]] Step copy(partition_log::RecordView view, PollBatch& batch);
@@ -109,6 +115,8 @@ private:
     std::uint64_t dry_since_ticks_ = 0;
     std::uint64_t stalled_at_ = kNowhere;  // the position at which a ticket was open a patience ago
     std::optional<std::uint32_t> gate_;
+    OnLoss on_loss_ = OnLoss::earliest;
+    bool lost_ = false;
 };
 
 }  // namespace ringmain

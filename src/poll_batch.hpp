@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ringmain/record.hpp"
@@ -47,6 +48,13 @@ public:
         return records_[count_++];
     }
     void add_gap(const Gap& gap) { gaps_.push_back(gap); }
+    /// Takes back everything of one partition.
+    void remove(std::string_view topic, std::uint32_t partition) {
+        const auto is_of = [&](const auto& one) { return one.partition == partition && one.topic == topic; };
+        const auto end = records_.begin() + static_cast<std::ptrdiff_t>(count_);
+        count_ = static_cast<std::size_t>(std::remove_if(records_.begin(), end, is_of) - records_.begin());
+        std::erase_if(gaps_, is_of);
+    }
 
     [[nodiscard]] std::span<const ConsumerRecord> records() const noexcept { return {records_.data(), count_}; }
     [[nodiscard]] std::span<const Gap> gaps() const noexcept { return gaps_; }

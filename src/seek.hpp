@@ -42,6 +42,7 @@ template <class M>
         case Position::Kind::offset: offset = position.value; break;
         case Position::Kind::last: offset = end - std::min(end - start, position.value); break;
         case Position::Kind::time: offset = first_offset_since(reader, position.time_ns, span_max); break;
+        case Position::Kind::committed: break;  // the consumer puts the offset in its place
     }
     return {offset, offset == end, offset > end};
 }

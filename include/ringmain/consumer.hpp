@@ -41,18 +41,21 @@ struct SeekResult {
     bool beyond_end = false;  ///< Records are still to be published that will be passed over, up to `offset`.
 };
 
+/// In place of a partition: what is told concerns the whole topic.
+inline constexpr std::uint32_t kWholeTopic = ~std::uint32_t{0};
+
 /// A partition that could not be read.
 struct PartitionFailure {
     std::string_view topic;
-    std::uint32_t partition = 0;
+    std::uint32_t partition = 0;  ///< kWholeTopic: this consumer's membership in the topic (evicted, fenced_instance, ...).
     Status status = Status::ok;  ///< topic_deleted: it is not assigned any more. corrupt: its control data is not to be believed.
 };
 
 /// What poll found: copies, in offset order per partition, fair over the partitions.
 struct PollResult {
-    /// ok also when nothing was found; forked or misuse; evicted, fenced_instance or group_deleted: this member lost all its
-    /// partitions of a topic; topic_deleted, corrupt or position_lost if `failures` is not empty. Whatever it
-    /// is, `records` has what was read, and the other partitions go on.
+    /// ok also when nothing was found; forked or misuse; else what the last of `failures` says: topic_deleted, corrupt,
+    /// position_lost, or of a member that lost all its partitions of a topic evicted, fenced_instance, group_deleted.
+    /// Whatever it is, `records` has what was read, and the other partitions go on.
     Status status = Status::ok;
     std::span<const ConsumerRecord> records;
     std::span<const Gap> gaps;  ///< Losses found by this poll, each before the records that follow it.

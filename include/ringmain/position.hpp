@@ -7,7 +7,7 @@ namespace ringmain {
 
 /// Where to read next.
 struct Position {
-    enum class Kind : std::uint8_t { earliest, latest, offset, last, time };
+    enum class Kind : std::uint8_t { earliest, latest, offset, last, time, committed };
     Kind kind = Kind::earliest;
     std::uint64_t value = 0;     ///< The offset, or how many from the end.
     std::int64_t time_ns = 0;    ///< Nanoseconds since the Unix epoch.
@@ -20,6 +20,8 @@ struct Position {
     static constexpr Position last(std::uint64_t count) noexcept { return {Kind::last, count, 0}; }
     /// The first record whose timestamp is not before `ns`, by binary search; the end if there is none.
     static constexpr Position since(std::int64_t ns) noexcept { return {Kind::time, 0, ns}; }
+    /// Where the consumer's group is. Only for Consumer::assign and seek of a consumer with a group.
+    static constexpr Position committed() noexcept { return {Kind::committed, 0, 0}; }
 };
 
 }  // namespace ringmain

@@ -128,6 +128,11 @@ public:
     /// `floor_of(partition)`: the partition's gate_floor, asked only for a group that gates and was let go.
     template <class FloorOf>
     bool commit(std::span<CommitItem> items, const FloorOf& floor_of, std::uint64_t now_ns) const noexcept {
+        return allows(items) && apply(items, floor_of, now_ns);
+    }
+
+    /// The first half: whether nothing speaks against any of them. For commits in several tables.
+    bool allows(std::span<CommitItem> items) const noexcept {
         bool refused = false;
         for (CommitItem& item : items) {
             item.status = CommitStatus::not_applied;
@@ -136,11 +141,16 @@ public:
             item.status = status;
             refused = true;
         }
-        if (refused) return false;
+        return !refused;
+    }
+
+    /// The second half. Requires that all of them were allowed.
+    template <class FloorOf>
+    bool apply(std::span<CommitItem> items, const FloorOf& floor_of, std::uint64_t now_ns) const noexcept {
         const bool gating = wants_gates(groups_, group_.slot);
         bool all = true;
         for (CommitItem& item : items) {
-            apply(item, gating, now_ns);
+            apply_one(item, gating, now_ns);
             if (gating && item.status == CommitStatus::committed) return_to_gates(item, floor_of);
             all = all && item.status == CommitStatus::committed;
             M::point("commit.between");
@@ -202,7 +212,7 @@ private:
         return CommitStatus::fenced;
     }
 
-    void apply(CommitItem& item, bool gating, std::uint64_t now_ns) const noexcept {
+    void apply_one(CommitItem& item, bool gating, std::uint64_t now_ns) const noexcept {
         PartitionWord word = groups_.word(group_.slot, item.tenure.partition);
         for (;;) {
             if (!holds(word, item.tenure)) {

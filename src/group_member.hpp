@@ -1,0 +1,156 @@
+// One topic of a consumer with a group: its membership, the partitions that it holds, and its commits.
+//
+//   keep_up: the set changed? -> look -> give up what is another's (revoked, release) -> take what is ours (acquire, assigned)
+//   check:   before records are handed out, each partition that delivered: still ours? else lost, and its records are dropped
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "broker_impl.hpp"
+#include "death_oracle.hpp"
+#include "group_table/eviction.hpp"
+#include "group_table/membership.hpp"
+#include "group_table/positions.hpp"
+#include "partition_cursor.hpp"
+#include "platform/futex.hpp"
+#include "platform/memory.hpp"
+#include "poll_batch.hpp"
+#include "ringmain/group.hpp"
+#include "topic_files.hpp"
+
+namespace ringmain {
+
+/// Not thread-safe. Tells its listener through the calls that the consumer gives it, which may come back with commits.
+class GroupMember {
+public:
+    using Memory = platform::HostMemory;
+    using Partitions = std::span<const std::uint32_t>;
+
+    /// What the consumer does when partitions come and go.
+    class Listener {
+    public:
+        virtual ~Listener() = default;
+        virtual void assigned(const GroupMember& member, Partitions partitions) = 0;
+        virtual void revoked(const GroupMember& member, Partitions partitions) = 0;
+        virtual void lost(const GroupMember& member, Partitions partitions) = 0;
+        virtual void let_go(const GroupMember& member, Partitions partitions) = 0;
+    };
+
+    enum class Role : std::uint8_t {
+        member,     // joins; gets its share
+        bystander,  // reads what it is told by hand, and commits only what no member owns
+    };
+
+    /// Finds the group in the topic or creates it, and joins. `options` and `listener` must outlive the object.
+    /// Throws Error: limit, permission_denied, invalid_argument, topic_deleted, corrupt.
+    GroupMember(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<const TopicFiles> topic, const GroupOptions& options,
+                Role role, Listener& listener);
+    GroupMember(const GroupMember&) = delete;
+    GroupMember& operator=(const GroupMember&) = delete;
+
+    [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
+    [[nodiscard]] const std::shared_ptr<PartitionCursor>& cursor(std::uint32_t partition) const noexcept { return parts_[partition].cursor; }
+    [[nodiscard]] bool holds(std::uint32_t partition) const noexcept { return parts_[partition].held; }
+    [[nodiscard]] Role role() const noexcept { return role_; }
+    /// The group or its topic is gone, for ever.
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
+
+    /// What every poll does first. ok, or why all partitions were lost: evicted (the next call joins again),
+    /// fenced_instance, group_deleted, topic_deleted.
+    [[nodiscard]] Status keep_up();
+    /// Whether the set of held partitions changed since the last call.
+    [[nodiscard]] bool take_changed() noexcept { return std::exchange(changed_, false); }
+
+    /// Partitions that have moved since the last check: still held? The records of those that are not leave the batch.
+    /// At most once: commits them first.
+    void check_delivered(PollBatch& batch, bool commit_first);
+    /// The same for one record that is to be shown in place. False: it is not ours.
+    [[nodiscard]] bool may_show(std::uint32_t partition, bool commit_first);
+
+    /// Commits to add to, for this topic: `offset` of a held partition. Then allows, then apply.
+    void begin_commit() noexcept { items_.clear(); }
+    void add_to_commit(std::uint32_t partition, std::uint64_t offset);
+    [[nodiscard]] std::span<group_table::CommitItem> items() noexcept { return items_; }
+    bool allows() noexcept;
+    bool apply() noexcept;
+
+    /// Moves the group in a held partition. Nothing: it is not held any more.
+    [[nodiscard]] std::optional<std::uint64_t> replay(std::uint32_t partition, std::uint64_t offset) noexcept;
+    [[nodiscard]] group_table::PartitionWord word(std::uint32_t partition) const noexcept;
+
+    /// Hands everything over and leaves. `finished`: what was delivered counts as processed.
+    void leave(bool finished) noexcept;
+
+    /// What to sleep on beside the doorbells, as it was before keep_up looked, and how long at most.
+    [[nodiscard]] platform::FutexWait wake_word() const noexcept;
+    [[nodiscard]] std::int64_t sleep_max_ns() const noexcept;
+
+private:
+    struct Part {
+        std::shared_ptr<PartitionCursor> cursor;
+        bool held = false;
+        bool gates = false;
+        bool let_go = false;  // and not told yet
+        std::uint32_t generation = 0;
+        std::uint64_t checked_at = 0;  // the position at the last check
+    };
+
+    void find_or_create();
+    void join();
+    [[nodiscard]] Status rebalance();
+    [[nodiscard]] Status part_from(group_table::LookStatus why);
+    void give_up();
+    void hand_over(std::uint32_t partition, bool finished) noexcept;
+    [[nodiscard]] bool take();
+    void check_held();
+    void lose(std::uint32_t partition) noexcept;
+    void lose_all();
+    void judge_others(std::uint64_t now_ns);
+    void wake() noexcept;
+
+    template <class Wanted>
+    void gather(const Wanted& wanted);
+    void tell(void (Listener::*call)(const GroupMember&, Partitions));
+    void tell_let_go();
+    [[nodiscard]] bool still_held(std::uint32_t partition);
+    void note_gates(Part& part, bool gates) noexcept;
+    [[nodiscard]] bool commit_now(std::uint32_t partition, std::uint64_t offset) noexcept;
+
+    [[nodiscard]] group_table::Positions<Memory> positions() const noexcept { return membership_->positions(); }
+    [[nodiscard]] auto floors() const noexcept {
+        return [this](std::uint32_t p) noexcept -> const Memory::Atomic<std::uint64_t>& { return parts_[p].cursor->gate_floor(); };
+    }
+    [[nodiscard]] static std::uint64_t commit_clock_ns() noexcept;
+
+    std::shared_ptr<Broker::Impl> broker_;
+    std::shared_ptr<const TopicFiles> topic_;
+    const GroupOptions& options_;
+    Listener& listener_;
+    group_table::GroupsMemory<Memory> groups_;
+    std::optional<group_table::Membership<Memory>> membership_;
+    group_table::GroupRef group_;
+    group_table::Observer observer_;
+    std::vector<Part> parts_;              // by partition
+    std::vector<std::uint8_t> owners_;     // by partition: what the assignment says
+    std::vector<std::uint32_t> told_;      // the partitions of one call of the listener
+    std::vector<std::uint32_t> leaving_;   // the same, kept while the listener commits
+    std::vector<group_table::CommitItem> items_;
+    Role role_;
+    bool joined_ = false;
+    bool ended_ = false;
+    bool fenced_ = false;   // by another instance with our static name
+    bool waiting_ = false;  // for partitions that others still own
+    bool changed_ = false;
+    bool told_let_go_ = false;  // some part has news for the listener
+    std::uint32_t wake_seen_ = 0;
+    std::uint64_t poll_every_ticks_ = 0;
+    std::uint64_t polled_at_ticks_ = 0;
+    std::uint64_t judged_ns_ = 0;
+};
+
+}  // namespace ringmain
