@@ -1,10 +1,8 @@
 // The keeper: holds the lock, knows the topics, and lets each partition's keeper do a step.
 #include "ringmain/keeper.hpp"
 
-#include <condition_variable>
 #include <fstream>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "platform/files.hpp"
 #include "platform/futex.hpp"
 #include "platform/process.hpp"
+#include "platform/process_watch.hpp"
 #include "recovery/group_upkeep.hpp"
 
 namespace ringmain {
@@ -57,8 +56,13 @@ public:
             for (PartitionKeeper& partition : topic.partitions) partition.step(now_ns, is_dead, report);
             keep_groups(topic, now_ns, is_dead, report);
         }
+        watch_members();
         return report;
     }
+
+    /// Until a member of a group ends, interrupt(), or the time-out.
+    void wait(std::chrono::nanoseconds timeout) noexcept { watch_.wait(timeout); }
+    void interrupt() noexcept { watch_.interrupt(); }
 
 private:
     struct Topic {
@@ -77,6 +81,22 @@ private:
         // members that wait for a partition need not sleep on
         const auto& groups = topic.files->groups();
         for (std::uint32_t slot = 0; slot < groups.groups_max(); ++slot) platform::futex_wake_all(groups.group(slot).wake);
+    }
+
+    /// A partition waits for its dead owner only as long as nobody looks.
+    void watch_members() {
+        std::uint64_t epochs = topics_.size();
+        for (const auto& [name, topic] : topics_) epochs += topic.groups.epochs();
+        if (epochs == watched_epochs_) return;
+        watched_epochs_ = epochs;
+        std::vector<std::uint32_t> pids;
+        for (const auto& [name, topic] : topics_) {
+            topic.groups.for_each_member([&](std::uint64_t client) {
+                const ClientDescription member = broker_->clients().describe(layout::ClientId::from_word(client));
+                if (member.state == ClientState::alive && member.pid != 0) pids.push_back(member.pid);
+            });
+        }
+        watch_.watch(pids);
     }
 
     /// Lets go of topics that were deleted, sweeps, and takes up topics that are new. Those that are open already cost
@@ -105,6 +125,8 @@ private:
     bool refreshed_ = false;
     std::int64_t refreshed_ns_ = 0;
     std::map<std::string, Topic> topics_;
+    platform::ProcessWatch watch_;
+    std::uint64_t watched_epochs_ = 0;
 };
 
 Keeper::Keeper(const Broker& broker) : impl_(std::make_unique<Impl>(broker.impl())) {}
@@ -121,12 +143,10 @@ KeeperReport Keeper::do_work(std::chrono::nanoseconds now) noexcept {
 }
 
 void Keeper::run(std::stop_token stop, std::chrono::milliseconds interval) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
+    const std::stop_callback wake(stop, [this] { impl_->interrupt(); });
     while (!stop.stop_requested()) {
         const KeeperReport report = do_work(std::chrono::nanoseconds(platform::monotonic_ns()));
-        if (report.idle()) wake.wait_for(lock, stop, interval, [] { return false; });
+        if (report.idle()) impl_->wait(interval);
     }
 }
 

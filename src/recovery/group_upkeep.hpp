@@ -45,6 +45,24 @@ public:
         return done;
     }
 
+    /// Changes whenever a member comes or goes.
+    [[nodiscard]] std::uint64_t epochs() const noexcept {
+        std::uint64_t sum = 0;
+        for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) sum += groups_.set(slot).epoch;
+        return sum;
+    }
+    /// Calls `visit` with the client word of each member.
+    template <class Visit>
+    void for_each_member(const Visit& visit) const {
+        for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) {
+            const group_table::SetWord set = groups_.set(slot);
+            if (set.state != group_table::GroupState::open) continue;
+            for (std::uint32_t member = 0; member < groups_.members_max(); ++member) {
+                if (set.has(member)) visit(groups_.head(slot, member).client);
+            }
+        }
+    }
+
 private:
     group_table::GroupsMemory<M> groups_;
     std::array<group_table::Observer, layout::kGroupsHardMax> observers_;
