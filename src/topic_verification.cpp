@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "group_verification.hpp"
 #include "partition_verification.hpp"
 #include "ringmain/error.hpp"
 
@@ -29,6 +30,7 @@ void verify_partition_file(const TopicFiles& topic, std::uint32_t partition, Ver
 
 void verify_topic(const TopicFiles& topic, VerifyReport& report) {
     ++report.topics;
+    verify_groups(topic, report);
     for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
         verify_partition_file(topic, partition, report);
     }

@@ -187,3 +187,46 @@ TEST_CASE("The keeper evicts a member that is silent for its session time-out, a
     CHECK(let_go == 1);
     CHECK(member.look().status == LookStatus::evicted);
 }
+
+TEST_CASE("Verify finds words of groups that nobody would write, and nothing in sound ones") {
+    Place place;
+    const TopicFiles files = place.files();
+    const Found group = Place::create(files);
+    Membership<HostMemory> member(files.groups(), group.group, place.broker.impl()->client().word(), {});
+    static const std::atomic<std::uint64_t> none{0};
+    const auto floors = [](std::uint32_t) -> const std::atomic<std::uint64_t>& { return none; };
+    REQUIRE(member.join(Place::nobody_is_dead(), floors) == JoinStatus::joined);
+    REQUIRE(member.positions().acquire(0, 1).status == AcquireStatus::acquired);
+    CHECK(place.broker.verify().damage.empty());
+
+    const auto found = [&] {
+        const VerifyReport report = place.broker.verify("t");
+        REQUIRE(report.damage.size() == 1);
+        CHECK(report.damage[0].file == groups_path(place.topic()).string());
+        return report.damage[0].what;
+    };
+    auto& slot = files.groups().group(group.group.slot);
+    SECTION("the name") {
+        slot.name[0].store(0x616161, std::memory_order_release);
+        CHECK_THAT(found(), test::contains("name does not belong to its hash"));
+        slot.name_length.store(201, std::memory_order_release);
+        CHECK_THAT(found(), test::contains("201 bytes"));
+    }
+    SECTION("the members") {
+        slot.set.low.fetch_or(std::uint64_t{1} << 5, std::memory_order_acq_rel);
+        CHECK_THAT(found(), test::contains("outside of the 5 member slots"));
+        slot.set.low.store(1 << member.slot() | 1 << 4, std::memory_order_release);
+        CHECK_THAT(found(), test::contains("member slot 4 is free"));
+    }
+    SECTION("an owner") {
+        auto& word = files.groups().cell(group.group.slot, 1).word;
+        word.high.store(std::uint64_t{7} << 32 | 200, std::memory_order_release);
+        CHECK_THAT(found(), test::contains("partition 1 is owned by member slot 199"));
+        word.high.store(1, std::memory_order_release);
+        CHECK_THAT(found(), test::contains("without a generation"));
+    }
+    SECTION("the directory") {
+        files.groups().control().dir.high.store(9, std::memory_order_release);
+        CHECK_THAT(found(), test::contains("decided for slot 8"));
+    }
+}
