@@ -31,6 +31,18 @@ std::string_view meaning(Status status) noexcept {
             return "the partition takes no further producer: all slots are held, or one is exclusive";
         case Status::misuse:
             return "the handle is in use by another thread";
+        case Status::evicted:
+            return "this member was silent for too long, and its partitions went to others";
+        case Status::fenced_instance:
+            return "another process joined with this member's static name";
+        case Status::group_deleted:
+            return "the group was deleted meanwhile";
+        case Status::position_lost:
+            return "the group's position was lost to retention; 'ringmain group reset' moves it";
+        case Status::commit_refused:
+            return "a partition's position could not be committed";
+        case Status::no_group:
+            return "the consumer has no group";
         case Status::corrupt:
             return "the topic's files contradict themselves; run 'ringmain verify'";
         case Status::not_attempted:
