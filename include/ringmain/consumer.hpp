@@ -32,7 +32,7 @@ struct ConsumerOptions {
     /// How long an unfinished offset may hold the reader up before its ticket is closed: 1 us to 1 s.
     std::chrono::nanoseconds patience = std::chrono::microseconds(50);
     /// Memory kept for copies of polled records; grows to hold at least one record of any size.
-    std::size_t buffer_bytes = 1 << 20;
+    std::size_t buffer_bytes = 1 << 18;
 };
 
 struct SeekResult {
