@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +24,18 @@ namespace {
 // A signal undoes what the interrupted call had allocated; in pieces, even a steady timer signal cannot stop the whole.
 constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kTouchBytes = 4096;  // the smallest page of any supported machine
+
+// Files on hugetlbfs are whole huge pages: a size in between would grow when the file is mapped, and no longer be the one
+// that its stamp names.
+std::uint64_t whole_pages(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes) {
+    struct statfs system {};
+    if (::fstatfs(file.get(), &system) != 0)
+        throw system_failure("look at the file system of", path, errno);
+    if (static_cast<std::uint64_t>(system.f_type) != HUGETLBFS_MAGIC)
+        return bytes;
+    const auto page = static_cast<std::uint64_t>(system.f_bsize);
+    return (bytes + page - 1) / page * page;
+}
 
 void stop_if_told(const std::filesystem::path& path, const std::function<bool()>& stop) {
     if (stop && stop())
@@ -99,8 +113,9 @@ Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Read
     const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, readers == Readers::writers_only ? kWriters : 0666);
     try {
         set_rights(file, path, readers);
-        allocate(file, path, bytes, stop);
-        Mapping mapping(path, Access::read_write, bytes);
+        const std::uint64_t size = whole_pages(file, path, bytes);
+        allocate(file, path, size, stop);
+        Mapping mapping(path, Access::read_write, size);
         touch_every_page(mapping, path, stop);
         return mapping;
     } catch (...) {

@@ -21,9 +21,9 @@ enum class Readers : std::uint8_t {
 };
 
 /// Makes a file of that many zero bytes that must not exist yet, with every page allocated and touched: no later access
-/// to it can fail for want of memory. Returns it mapped read-write. On failure nothing is left. Throws Error:
-/// already_exists, no_space, permission_denied, not_found, io, interrupted (`stop`, asked between pieces of work of some
-/// milliseconds, said so).
+/// to it can fail for want of memory. On hugetlbfs it is rounded up to whole huge pages. Returns it mapped read-write. On
+/// failure nothing is left. Throws Error: already_exists, no_space, permission_denied, not_found, io, interrupted (`stop`,
+/// asked between pieces of work of some milliseconds, said so).
 [[nodiscard]] Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes,
                                   Readers readers = Readers::any, const std::function<bool()>& stop = {});
 

@@ -101,6 +101,17 @@ TEST_CASE("a gate written before the mover looks again keeps the log start where
     CHECK(log.plain.start() == 2);
 }
 
+TEST_CASE("a mover that finds a gate at its second look does not pass it") {
+    GatedLog log;
+    const auto gate = log.gates.claim(kOwner, "between").value();
+    // its holder looked at the floor after the mover's first look at the gates and before the announcement
+    const HookedMemory::Scope scope(HookedMemory::once_at("start.announced", [&] { log.gates.move(gate, 2); }));
+    const StartMoved moved = advance_start(log.plain.log, 8);
+    CHECK(moved.start == 0);
+    CHECK(moved.gate == gate);
+    CHECK(log.plain.start() == 0);
+}
+
 TEST_CASE("a mover that slept after its second look takes nothing from a gate that began meanwhile") {
     GatedLog log;
     const auto gate = log.gates.claim(kOwner, "late").value();
