@@ -31,6 +31,18 @@ std::string_view meaning(Status status) noexcept {
             return "the partition takes no further producer: all slots are held, or one is exclusive";
         case Status::misuse:
             return "the handle is in use by another thread";
+        case Status::evicted:
+            return "this member did not poll within its session timeout; its partitions went to others";
+        case Status::fenced_instance:
+            return "another process joined with this static name";
+        case Status::group_deleted:
+            return "the group was deleted";
+        case Status::position_lost:
+            return "the group's position was lost to retention, and it waits for somebody to seek; see 'ringmain group reset'";
+        case Status::commit_refused:
+            return "a partition of the commit was refused";
+        case Status::no_group:
+            return "there is no group";
         case Status::corrupt:
             return "the topic's files contradict themselves; run 'ringmain verify'";
         case Status::not_attempted:
