@@ -33,6 +33,8 @@ void add_commands(CLI::App& app) {
     add_topic(app);
     add_produce(app);
     add_consume(app);
+    add_group(app);
+    add_who_blocks(app);
     add_verify(app);
     add_dump(app);
     add_demo(app);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "context.hpp"
@@ -13,6 +14,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "ringmain/broker.hpp"
+#include "ringmain/group_admin.hpp"
 #include "signals.hpp"
 #include "topic_report.hpp"
 
@@ -97,9 +99,20 @@ void run_list(const CLI::App& app, const TopicArguments& arguments) {
     print(text);
 }
 
+std::vector<GroupDescription> groups_of(const Broker& broker, const std::string& topic) {
+    constexpr LagOptions kOffsetsOnly{.time = false, .bytes_records_max = 0};
+    GroupAdmin admin(broker);
+    std::vector<GroupDescription> groups;
+    for (const GroupSummary& group : admin.list(topic))
+        groups.push_back(admin.describe(topic, group.name, kOffsetsOnly));
+    return groups;
+}
+
 void run_describe(const CLI::App& app, const TopicArguments& arguments) {
-    const TopicDescription topic = open_broker(app).describe_topic(arguments.name);
-    print(arguments.json ? topic_to_json(topic) + "\n" : topic_to_text(topic));
+    const Broker broker = open_broker(app);
+    const TopicDescription topic = broker.describe_topic(arguments.name);
+    const std::vector<GroupDescription> groups = groups_of(broker, arguments.name);
+    print(arguments.json ? topic_to_json(topic, groups) + "\n" : topic_to_text(topic, groups));
 }
 
 void run_delete(const CLI::App& app, const TopicArguments& arguments) {
@@ -157,7 +170,7 @@ void add_list(CLI::App& topic, const Arguments& arguments) {
 
 void add_describe(CLI::App& topic, const Arguments& arguments) {
     CLI::App* describe =
-        topic.add_subcommand("describe", "Show a topic's options, limits, offsets, producers and gates");
+        topic.add_subcommand("describe", "Show a topic's options, limits, offsets, producers, gates and groups");
     describe->add_option("NAME", arguments->name, "The topic")->required();
     describe->add_flag("--json", arguments->json, "Print one object");
     describe->footer("Example:\n  ringmain topic describe trades --json");

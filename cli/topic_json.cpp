@@ -1,6 +1,7 @@
 // Topic descriptions as JSON. Names of members are those of the public API.
 #include <nlohmann/json.hpp>
 
+#include "group_report.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -8,12 +9,6 @@ namespace ringmain::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json client_to_json(const ClientDescription& client) {
-    const Json pid = client.pid != 0 ? Json(client.pid) : Json(nullptr);
-    const Json alive = client.state != ClientState::unknown ? Json(client.state == ClientState::alive) : Json(nullptr);
-    return {{"slot", client.slot}, {"incarnation", client.incarnation}, {"pid", pid}, {"alive", alive}};
-}
 
 Json gate_to_json(const GateDescription& gate, std::uint64_t log_end) {
     return {{"name", gate.name},
@@ -79,10 +74,13 @@ Json summary_to_json(const Broker& broker, const std::string& name) {
 
 }  // namespace
 
-std::string topic_to_json(const TopicDescription& topic) {
+std::string topic_to_json(const TopicDescription& topic, const std::vector<GroupDescription>& groups) {
     Json partitions = Json::array();
     for (const PartitionDescription& partition : topic.partitions)
         partitions.push_back(partition_to_json(partition));
+    Json group_totals = Json::array();
+    for (const GroupDescription& group : groups)
+        group_totals.push_back(group_totals_to_json(group));
     const Json object = {{"name", topic.name},
                          {"id", to_string(topic.id)},
                          {"options", options_to_json(topic.options)},
@@ -92,8 +90,9 @@ std::string topic_to_json(const TopicDescription& topic) {
                          {"retained_records", topic.retained_records},
                          {"retained_payload_bytes", topic.retained_payload_bytes},
                          {"bytes", topic.bytes},
-                         {"partitions", partitions}};
-    return object.dump();
+                         {"partitions", partitions},
+                         {"groups", group_totals}};
+    return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string topics_to_json(const Broker& broker) {

@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "ringmain/broker.hpp"
+#include "ringmain/group_admin.hpp"
 
 namespace ringmain::cli {
 
 /// Options and the sizes that follow from them, one per line.
 [[nodiscard]] std::string sizes_to_text(const TopicDescription& topic);
 
-/// sizes_to_text, then a table of the partitions, then their producers and gates.
-[[nodiscard]] std::string topic_to_text(const TopicDescription& topic);
+/// sizes_to_text, then a table of the partitions, then their producers and gates, and the topic's groups.
+[[nodiscard]] std::string topic_to_text(const TopicDescription& topic, const std::vector<GroupDescription>& groups);
 
 /// Everything in the description, as one JSON object on one line.
-[[nodiscard]] std::string topic_to_json(const TopicDescription& topic);
+[[nodiscard]] std::string topic_to_json(const TopicDescription& topic, const std::vector<GroupDescription>& groups = {});
 
 /// An array of {"name", "partitions", "when_full", "bytes"}; a topic that cannot be described has {"name", "error"}.
 [[nodiscard]] std::string topics_to_json(const Broker& broker);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "group_report.hpp"
 #include "numbers.hpp"
 #include "topic_report.hpp"
 
@@ -72,7 +73,7 @@ std::string sizes_to_text(const TopicDescription& topic) {
     return text;
 }
 
-std::string topic_to_text(const TopicDescription& topic) {
+std::string topic_to_text(const TopicDescription& topic, const std::vector<GroupDescription>& groups) {
     std::string text = sizes_to_text(topic);
     add(text, "\n{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>17} {}\n", "PARTITION", "START", "END",
         "RECORDS", "FILE-BYTES", "CLOSED", "QUARANTINED", "REAPED", "PRODUCERS", "FREE/OWNED/SEALED", "MODE");
@@ -80,6 +81,8 @@ std::string topic_to_text(const TopicDescription& topic) {
         add_partition_row(text, partition);
     for (const PartitionDescription& partition : topic.partitions)
         add_clients(text, partition);
+    for (const GroupDescription& group : groups)
+        text.append(group_totals_to_text(group));
     return text;
 }
 

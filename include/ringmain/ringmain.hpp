@@ -5,6 +5,7 @@
 #include "ringmain/consumer.hpp"
 #include "ringmain/error.hpp"
 #include "ringmain/group.hpp"
+#include "ringmain/group_admin.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/partitioner.hpp"
 #include "ringmain/position.hpp"
