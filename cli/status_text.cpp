@@ -31,6 +31,18 @@ std::string_view meaning(Status status) noexcept {
             return "the partition takes no further producer: all slots are held, or one is exclusive";
         case Status::misuse:
             return "the handle is in use by another thread";
+        case Status::evicted:
+            return "the member was taken out of its group; it joins again";
+        case Status::fenced_instance:
+            return "another process has joined with this member's static name";
+        case Status::group_deleted:
+            return "the group was deleted meanwhile";
+        case Status::position_lost:
+            return "records that the group had not read yet are gone; somebody has to seek";
+        case Status::commit_refused:
+            return "not everything could be committed";
+        case Status::no_group:
+            return "the consumer has no group";
         case Status::corrupt:
             return "the topic's files contradict themselves; run 'ringmain verify'";
         case Status::not_attempted:
