@@ -80,23 +80,24 @@ GroupMember* Consumer::Impl::member_of(std::string_view topic) noexcept {
 }
 
 GroupMember& Consumer::Impl::take_part(const std::shared_ptr<const TopicFiles>& topic, GroupMember::Role role) {
+    if (role == GroupMember::Role::member && cursors_.empty()) {  // nothing is assigned by hand any more
+        std::erase_if(members_, [](const auto& member) { return member->role() == GroupMember::Role::bystander; });
+    }
     for (const auto& member : members_) {
         if (member->role() != role) {
             refuse("topic '" + topic->name() + "'", "cannot be added: a consumer either subscribes or is assigned partitions by hand");
         }
     }
     GroupMember* const known = member_of(topic->name());
-    if (known != nullptr && known->topic().id() == topic->id()) return *known;
+    if (known != nullptr && known->topic().id() == topic->id() && !known->gone()) return *known;
     auto fresh = std::make_unique<GroupMember>(broker_, topic, *group_, role, static_cast<GroupMember::Listener&>(*this));
     members_.reserve(members_.size() + 1);
-    if (known != nullptr) {  // the topic was created anew
-        std::erase_if(members_, [&](auto& member) {
-            if (member.get() != known) return false;
-            past_members_.push_back(std::move(member));
-            return true;
-        });
-    }
-    return *members_.emplace_back(std::move(fresh));
+    if (known == nullptr) return *members_.emplace_back(std::move(fresh));
+    // the topic or the group was created anew
+    const auto place = std::find_if(members_.begin(), members_.end(), [&](const auto& member) { return member.get() == known; });
+    past_members_.push_back(std::exchange(*place, std::move(fresh)));
+    if (role == GroupMember::Role::member) read_what_is_held();
+    return **place;
 }
 
 Position Consumer::Impl::resolved(const GroupMember& member, std::uint32_t partition, Position position) const {
@@ -104,26 +105,31 @@ Position Consumer::Impl::resolved(const GroupMember& member, std::uint32_t parti
 }
 
 void Consumer::Impl::subscribe(std::string_view topic) {
-    check_not_forked();
+    check_may_change();
     if (!group_) refuse("topic '" + std::string(topic) + "'", "cannot be subscribed to: the consumer has no group");
-    if (!cursors_.empty() && members_.empty()) {
-        refuse("topic '" + std::string(topic) + "'", "cannot be subscribed to: partitions are assigned by hand");
-    }
-    GroupMember& member = take_part(broker_->open_topic(topic), GroupMember::Role::member);
+    if (!gate_name_.empty()) refuse("topic '" + std::string(topic) + "'", "cannot be subscribed to: gates are held; a group gates by its own option");
+    (void)take_part(broker_->open_topic(topic), GroupMember::Role::member);
     std::size_t partitions = 0;
     for (const auto& one : members_) partitions += one->topic().options().partitions;
     cursors_.reserve(partitions);  // polls that take partitions allocate nothing
     failures_.reserve(partitions + members_.size());
-    (void)member;
+    if (readiness_) readiness_->disarm();
 }
 
 void Consumer::Impl::unsubscribe(std::string_view topic) {
-    check_not_forked();
-    GroupMember* const member = member_of(topic);
-    if (member == nullptr) throw error_about(ErrorCode::not_found, "topic '" + std::string(topic) + "'", "is not subscribed to");
+    check_may_change();
+    const auto found = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {
+        return member->topic().name() == topic && member->role() == GroupMember::Role::member;
+    });
+    if (found == members_.end()) throw error_about(ErrorCode::not_found, "topic '" + std::string(topic) + "'", "is not subscribed to");
+    const UseScope scope(use_);
+    if (!scope.entered()) throw error_about(ErrorCode::busy, "consumer", "is in use by another thread");
     batch_.begin(0);
-    member->leave(group_->delivery == Delivery::at_least_once);
-    std::erase_if(members_, [&](const auto& one) { return one.get() == member; });
+    forget_failures();
+    commits_.clear();
+    (*found)->tell_leaving();
+    (*found)->leave(group_->delivery == Delivery::at_least_once);
+    members_.erase(found);
     read_what_is_held();
 }
 
@@ -193,6 +199,12 @@ std::optional<std::uint64_t> Consumer::Impl::committed(std::string_view topic, s
 
 // --- the listener ---
 
+/// Subscriptions and assignments stay as they are while a call of the consumer is in the middle of them.
+void Consumer::Impl::check_may_change() const {
+    check_not_forked();
+    if (in_listener_) throw error_about(ErrorCode::busy, "consumer", "is calling its listener, which may commit and seek only");
+}
+
 void Consumer::Impl::notify(const GroupListener::Call& listener, const GroupMember& member, GroupMember::Partitions partitions) {
     if (!listener) return;
     read_what_is_held();  // the listener may seek and commit what it is told of
@@ -218,7 +230,7 @@ CommitResult Consumer::Impl::run_commit(const Fill& fill) noexcept {
         commits_.clear();
         for (const auto& member : members_) member->begin_commit();
         fill();
-        return finish_commit();
+        return finish_commit(Refusal::of_all);
     };
     if (in_listener_) return run();
     const UseScope scope(use_);
@@ -231,18 +243,19 @@ void Consumer::Impl::add_all_to_commit() {
 
 void Consumer::Impl::add_to_commit(std::string_view topic, std::uint32_t partition, std::uint64_t offset) {
     GroupMember* const member = member_of(topic);
-    if (member == nullptr || find(topic, partition) == cursors_.size()) {
+    const bool reads = member != nullptr && (member->role() == GroupMember::Role::member ? member->holds(partition)
+                                                                                        : find(topic, partition) != cursors_.size());
+    if (!reads) {
         commits_.push_back({topic, partition, CommitOutcome::not_assigned, offset});
         return;
     }
     member->add_to_commit(partition, offset);
 }
 
-/// All are checked before any is applied.
-CommitResult Consumer::Impl::finish_commit() noexcept {
+CommitResult Consumer::Impl::finish_commit(Refusal refusal) noexcept {
     bool good = commits_.empty();
     for (const auto& member : members_) good = member->allows() && good;
-    if (good) {
+    if (good || refusal == Refusal::of_one) {
         for (const auto& member : members_) good = member->apply() && good;
     }
     for (const auto& member : members_) {
@@ -280,6 +293,7 @@ CommitResult Consumer::Impl::commit(std::span<const ConsumerRecord> records) noe
 }
 
 SeekResult Consumer::Impl::replay(std::string_view topic, std::uint32_t partition, Position to) {
+    check_may_change();
     GroupMember* const member = member_of(topic);
     if (member == nullptr || member->role() != GroupMember::Role::member) {
         refuse(partition_text(topic, partition), "is not read as a member of a group");
@@ -293,6 +307,7 @@ SeekResult Consumer::Impl::replay(std::string_view topic, std::uint32_t partitio
 void Consumer::Impl::close_memberships(bool finished) noexcept {
     if (members_.empty()) return;
     for (const auto& member : members_) member->leave(finished);
+    past_members_.clear();
     std::move(members_.begin(), members_.end(), std::back_inserter(past_members_));
     members_.clear();
     cursors_.clear();
@@ -300,10 +315,17 @@ void Consumer::Impl::close_memberships(bool finished) noexcept {
 }
 
 CommitResult Consumer::Impl::close() noexcept {
-    const CommitResult result = group_ && group_->delivery == Delivery::at_least_once ? commit() : CommitResult{};
-    if (result.status == Status::forked || result.status == Status::misuse) return result;
+    if (fork_guard_.forked()) return {Status::forked, {}};
+    const UseScope scope(use_);
+    if (!scope.entered()) return {Status::misuse, {}};
+    for (const auto& member : members_) member->tell_leaving();
+    const bool finished = group_ && group_->delivery == Delivery::at_least_once;
+    commits_.clear();
+    for (const auto& member : members_) member->begin_commit();
+    if (finished) add_all_to_commit();
+    const CommitResult result = finish_commit(Refusal::of_one);
     if (readiness_) readiness_->disarm();
-    close_memberships(group_ && group_->delivery == Delivery::at_least_once);
+    close_memberships(finished);
     return result;
 }
 

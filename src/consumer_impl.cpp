@@ -41,14 +41,6 @@ void check_position(const Position& position) {
                 "is outside 0.." + std::to_string(kOffsetMax));
 }
 
-/// Whoever reads by offsets that cannot be waits for ever, or closes tickets that nobody took.
-void check_sound(const PartitionCursor& cursor) {
-    const partition_log::ControlCheck check = cursor.check_control();
-    if (check.sound()) return;
-    throw error_about(ErrorCode::corrupt, partition_text(cursor.topic().name(), cursor.partition()),
-                "is damaged: " + to_text(check, cursor.topic().options().first_offset) + "; run 'ringmain verify'");
-}
-
 void check_gateable(const PartitionCursor& cursor) {
     const TopicFiles& topic = cursor.topic();
     if (topic.options().when_full != WhenFull::block) {
@@ -131,13 +123,13 @@ void Consumer::Impl::assign(const std::shared_ptr<const TopicFiles>& topic, std:
 }
 
 void Consumer::Impl::assign(std::string_view topic, Position from) {
-    check_not_forked();
+    check_may_change();
     const auto files = broker_->open_topic(topic);
     assign(files, 0, files->options().partitions, from);
 }
 
 void Consumer::Impl::assign(std::string_view topic, std::uint32_t partition, Position from) {
-    check_not_forked();
+    check_may_change();
     const auto files = broker_->open_topic(topic);
     if (partition >= files->options().partitions) {
         throw error_about(ErrorCode::not_found, partition_text(topic, partition),
@@ -146,7 +138,15 @@ void Consumer::Impl::assign(std::string_view topic, std::uint32_t partition, Pos
     assign(files, partition, 1, from);
 }
 
+/// Of subscribed topics the group says what is read, and holds producers back if it gates.
+void Consumer::Impl::check_by_hand(const std::string& what) const {
+    check_may_change();
+    if (members_.empty() || members_.front()->role() == GroupMember::Role::bystander) return;
+    throw error_about(ErrorCode::invalid_argument, what, "is not for a consumer that has subscribed");
+}
+
 void Consumer::Impl::unassign(std::string_view topic, std::uint32_t partition) {
+    check_by_hand(partition_text(topic, partition));
     cursor(topic, partition).drop_gate();
     cursors_.erase(cursors_.begin() + static_cast<std::ptrdiff_t>(find(topic, partition)));
     next_ = 0;
@@ -229,10 +229,15 @@ bool Consumer::Impl::look_once() {
 }
 
 void Consumer::Impl::rearm() {
-    std::vector<Watched> watched;
-    watched.reserve(cursors_.size());
-    for (const auto& cursor : cursors_) watched.push_back({cursor, cursor->position()});
-    readiness_->arm(std::move(watched));
+    Watch watch;
+    watch.partitions.reserve(cursors_.size());
+    for (const auto& cursor : cursors_) watch.partitions.push_back({cursor, cursor->position()});
+    for (const auto& member : members_) {
+        if (member->role() == GroupMember::Role::bystander) continue;
+        watch.groups.push_back({member->files(), member->wake_word()});
+        watch.at_most = std::min(watch.at_most, std::chrono::nanoseconds(member->sleep_max_ns()));
+    }
+    readiness_->arm(std::move(watch));
 }
 
 PollResult Consumer::Impl::poll(std::size_t records_max, std::chrono::nanoseconds timeout) {
@@ -241,7 +246,9 @@ PollResult Consumer::Impl::poll(std::size_t records_max, std::chrono::nanosecond
     if (fork_guard_.forked()) return {Status::forked, {}, {}};
     if (last_status_ != Status::ok) [[unlikely]] forget_failures();
     batch_.begin(records_max);
-    if (records_max != 0 && !look_once()) {
+    if (records_max == 0) {
+        if (!members_.empty()) keep_up();
+    } else if (!look_once()) {
         if (timeout.count() > 0) wait_and_look(timeout);
         if (readiness_ && batch_.empty() && last_status_ == Status::ok) rearm();
     }
@@ -260,6 +267,7 @@ void Consumer::Impl::wait_and_look(std::chrono::nanoseconds timeout) {
 void Consumer::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     DoorbellSleep sleep;
     for (const auto& member : members_) {
+        if (member->role() == GroupMember::Role::bystander) continue;
         sleep.add(member->wake_word());
         left = std::min(left, std::chrono::nanoseconds(member->sleep_max_ns()));
     }
@@ -279,9 +287,13 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
     const UseScope scope(use_);
     if (!scope.entered()) [[unlikely]] return stop_visit(Status::misuse);
     if (fork_guard_.forked()) [[unlikely]] return stop_visit(Status::forked);
-    if (last_status_ != Status::ok) [[unlikely]] forget_failures();
-    if (!members_.empty()) keep_up();
-    if (last_status_ != Status::ok) [[unlikely]] return VisitStatus::stopped;
+    const Status told = last_status_;
+    if (told != Status::ok) [[unlikely]] forget_failures();
+    if (!members_.empty()) {
+        keep_up();
+        // what lasts (fenced_instance) is told once before the other topics go on
+        if (last_status_ != Status::ok && last_status_ != told) [[unlikely]] return VisitStatus::stopped;
+    }
     const std::size_t partitions = cursors_.size();
     for (std::size_t turn = 0; turn < partitions; ++turn) {
         PartitionCursor& cursor = *cursors_[next_];
@@ -304,6 +316,7 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
         drop_deleted();
         return VisitStatus::stopped;
     }
+    if (last_status_ != Status::ok) [[unlikely]] return VisitStatus::stopped;
     if (readiness_) rearm();
     return VisitStatus::empty;
 }
@@ -319,6 +332,7 @@ void Consumer::Impl::hold_gates(std::string_view name) {
         throw error_about(ErrorCode::invalid_argument, "gate '" + std::string(name) + "'",
                     "a name has 1.." + std::to_string(layout::kGateNameMax) + " bytes, this one " + std::to_string(name.size()));
     }
+    check_by_hand("gate '" + std::string(name) + "'");
     if (!gate_name_.empty() && gate_name_ != name) {
         throw error_about(ErrorCode::invalid_argument, "gate '" + std::string(name) + "'",
                     "cannot be held: this consumer holds '" + gate_name_ + "'; drop that first");

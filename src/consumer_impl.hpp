@@ -84,13 +84,20 @@ private:
     CommitResult run_commit(const Fill& fill) noexcept;
     void add_all_to_commit();
     void add_to_commit(std::string_view topic, std::uint32_t partition, std::uint64_t offset);
-    CommitResult finish_commit() noexcept;
+    /// What one refused partition means for the others of a commit.
+    enum class Refusal : std::uint8_t {
+        of_all,  // all are checked before any is applied
+        of_one,  // the others are committed
+    };
+    CommitResult finish_commit(Refusal refusal) noexcept;
     [[nodiscard]] bool at_most_once() const noexcept { return group_->delivery == Delivery::at_most_once; }
 
     void assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, Position from);
     void hold_all(std::span<const std::shared_ptr<PartitionCursor>> cursors, std::string_view name);
     [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
     void check_not_forked() const;
+    void check_may_change() const;
+    void check_by_hand(const std::string& what) const;
 
     /// One pass over the partitions, each giving up to `share` records.
     void collect(std::size_t share);

@@ -66,7 +66,10 @@ GroupMember::GroupMember(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<c
     owners_.resize(partitions);
     told_.reserve(partitions);
     items_.reserve(partitions);
-    for (std::uint32_t p = 0; p < partitions; ++p) parts_[p].cursor = std::make_shared<PartitionCursor>(topic_, p);
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+        parts_[p].cursor = std::make_shared<PartitionCursor>(topic_, p);
+        check_sound(*parts_[p].cursor);
+    }
     find_or_create();
     const auto policy = group_table::read_options(groups_, group_.slot).loss_policy;
     for (Part& part : parts_) part.cursor->on_loss(is_policy(policy) ? static_cast<OnLoss>(policy) : OnLoss::error);
@@ -178,6 +181,7 @@ void GroupMember::hand_over(std::uint32_t partition, bool finished) noexcept {
 bool GroupMember::take() {
     const auto mine = static_cast<std::uint8_t>(membership_->slot());
     const auto now_ns = commit_clock_ns();
+    const bool wants_gates = group_table::wants_gates(groups_, group_.slot);
     bool complete = true;
     told_.clear();
     for (std::uint32_t p = 0; p < parts_.size(); ++p) {
@@ -191,12 +195,15 @@ bool GroupMember::take() {
         part.cursor->seek(Position::at(got.committed));
         part.held = true;
         part.gates = got.gates;
+        part.let_go = wants_gates && !got.gates;  // while nobody read here, or another member: it is news for this one
+        told_let_go_ = told_let_go_ || part.let_go;
         part.generation = got.generation;
         part.checked_at = got.committed;
         told_.push_back(p);
     }
     changed_ = changed_ || !told_.empty();
     tell(&Listener::assigned);
+    tell_let_go();
     return complete;
 }
 
@@ -269,6 +276,7 @@ bool GroupMember::commit_now(std::uint32_t partition, std::uint64_t offset) noex
     item.tenure = {partition, parts_[partition].generation};
     item.position = item.offset = offset;
     (void)positions().commit({&item, 1}, floors(), commit_clock_ns());
+    if (item.let_go) parts_[partition].let_go = told_let_go_ = true;
     return item.status == CommitStatus::committed || item.status == CommitStatus::stale;
 }
 
@@ -293,14 +301,21 @@ bool GroupMember::may_show(std::uint32_t partition, bool commit_first) {
     Part& part = parts_[partition];
     const std::uint64_t next = part.cursor->position() + 1;
     const bool may = part.held && still_held(partition) && (!commit_first || commit_now(partition, next));
+    if (may) positions().note_delivered(partition, next);
     if (!may || told_let_go_) [[unlikely]] check_held();
     return may;
 }
 
 void GroupMember::add_to_commit(std::uint32_t partition, std::uint64_t offset) {
+    Part& part = parts_[partition];
+    if (part.item < items_.size() && items_[part.item].tenure.partition == partition) {  // named twice
+        items_[part.item].offset = std::max(items_[part.item].offset, offset);
+        return;
+    }
+    part.item = items_.size();
     group_table::CommitItem& item = items_.emplace_back();
-    item.tenure = {partition, parts_[partition].generation};
-    item.position = parts_[partition].cursor->position();
+    item.tenure = {partition, part.generation};
+    item.position = part.cursor->position();
     item.offset = offset;
 }
 
@@ -341,6 +356,11 @@ group_table::PartitionWord GroupMember::word(std::uint32_t partition) const noex
     return groups_.word(group_.slot, partition);
 }
 
+void GroupMember::tell_leaving() {
+    gather([&](std::uint32_t p) { return parts_[p].held; });
+    tell(&Listener::revoked);
+}
+
 void GroupMember::leave(bool finished) noexcept {
     if (role_ == Role::bystander || !joined_) return;
     joined_ = false;
@@ -359,6 +379,11 @@ void GroupMember::leave(bool finished) noexcept {
     for (Part& part : parts_) part.held = false;
     changed_ = true;
     wake();
+}
+
+bool GroupMember::gone() const noexcept {
+    group_table::SetWord set;
+    return !groups_.set_of(group_, set);
 }
 
 platform::FutexWait GroupMember::wake_word() const noexcept { return {&groups_.group(group_.slot).wake, wake_seen_}; }

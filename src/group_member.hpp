@@ -55,10 +55,13 @@ public:
 
     [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
     [[nodiscard]] const std::shared_ptr<PartitionCursor>& cursor(std::uint32_t partition) const noexcept { return parts_[partition].cursor; }
-    [[nodiscard]] bool holds(std::uint32_t partition) const noexcept { return parts_[partition].held; }
+    [[nodiscard]] bool holds(std::uint32_t partition) const noexcept { return partition < parts_.size() && parts_[partition].held; }
     [[nodiscard]] Role role() const noexcept { return role_; }
     /// The group or its topic is gone, for ever.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
+    /// The same, looked at now.
+    [[nodiscard]] bool gone() const noexcept;
+    [[nodiscard]] const std::shared_ptr<const TopicFiles>& files() const noexcept { return topic_; }
 
     /// What every poll does first. ok, or why all partitions were lost: evicted (the next call joins again),
     /// fenced_instance, group_deleted, topic_deleted.
@@ -83,6 +86,8 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> replay(std::uint32_t partition, std::uint64_t offset) noexcept;
     [[nodiscard]] group_table::PartitionWord word(std::uint32_t partition) const noexcept;
 
+    /// Tells the listener that everything is about to be handed over. Before leave, if it may still commit.
+    void tell_leaving();
     /// Hands everything over and leaves. `finished`: what was delivered counts as processed.
     void leave(bool finished) noexcept;
 
@@ -98,6 +103,7 @@ private:
         bool let_go = false;  // and not told yet
         std::uint32_t generation = 0;
         std::uint64_t checked_at = 0;  // the position at the last check
+        std::size_t item = 0;          // where it is in items_, if it is there
     };
 
     void find_or_create();

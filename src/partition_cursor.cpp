@@ -199,4 +199,11 @@ void PartitionCursor::drop_gate() noexcept {
     gate_.reset();
 }
 
+void check_sound(const PartitionCursor& cursor) {
+    const partition_log::ControlCheck check = cursor.check_control();
+    if (check.sound()) return;
+    throw error_about(ErrorCode::corrupt, partition_text(cursor.topic().name(), cursor.partition()),
+                "is damaged: " + to_text(check, cursor.topic().options().first_offset) + "; run 'ringmain verify'");
+}
+
 }  // namespace ringmain

@@ -119,4 +119,7 @@ private:
     bool lost_ = false;
 };
 
+/// Whoever reads by offsets that cannot be waits for ever, or closes tickets that nobody took. Throws Error: corrupt.
+void check_sound(const PartitionCursor& cursor);
+
 }  // namespace ringmain

@@ -2,32 +2,43 @@
 #include "readiness.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "doorbell_sleep.hpp"
-#include "platform/futex.hpp"
 
 namespace ringmain {
 
 namespace {
 
-bool anything_ready(const std::vector<Watched>& watched) noexcept {
-    return std::any_of(watched.begin(), watched.end(), [](const Watched& one) {
-        return one.cursor->ready(one.position) || one.cursor->deleted();
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point after(std::chrono::nanoseconds duration) noexcept {
+    const Clock::time_point now = Clock::now();
+    return duration < Clock::time_point::max() - now ? now + duration : Clock::time_point::max();
+}
+
+}  // namespace
+
+bool Readiness::Armed::anything_ready() const noexcept {
+    if (std::any_of(watch.partitions.begin(), watch.partitions.end(), [](const Watched& one) {
+            return one.cursor->ready(one.position) || one.cursor->deleted();
+        })) {
+        return true;
+    }
+    return std::any_of(watch.groups.begin(), watch.groups.end(), [](const WatchedGroup& group) {
+        return group.wake.word->load(std::memory_order_acquire) != group.wake.expected;  // acquire GROUP_SET
     });
 }
 
 /// Sleeps until something may be ready or the orders change.
-void sleep_on(const std::vector<Watched>& watched, platform::FutexWait orders) noexcept {
+void Readiness::Armed::sleep(platform::FutexWait orders) const noexcept {
     DoorbellSleep sleep;
     sleep.add(orders);
-    for (const Watched& one : watched) sleep.add(*one.cursor);
+    for (const WatchedGroup& group : watch.groups) sleep.add(group.wake);
+    for (const Watched& one : watch.partitions) sleep.add(*one.cursor);
     sleep.fence();
-    if (!anything_ready(watched)) sleep.sleep(std::chrono::hours(1));  // bounded by DoorbellSleep
+    if (!anything_ready()) sleep.sleep(std::max(until - Clock::now(), std::chrono::nanoseconds::zero()));  // bounded by DoorbellSleep
 }
-
-}  // namespace
 
 Readiness::Readiness() : thread_([this] { run(); }) { event_.signal(); }
 
@@ -46,16 +57,19 @@ void Readiness::new_orders() noexcept {
     changed_.notify_all();
 }
 
-void Readiness::arm(std::vector<Watched> watched) {
+void Readiness::arm(Watch watch) {
+    const auto until = after(watch.at_most);
+    const bool anything = !watch.partitions.empty() || !watch.groups.empty();
+    auto armed = anything ? std::make_shared<const Armed>(Armed{std::move(watch), until}) : nullptr;
     const std::lock_guard lock(mutex_);
     event_.clear();
-    watched_ = std::move(watched);
+    armed_ = std::move(armed);
     new_orders();
 }
 
 void Readiness::disarm() {
     const std::lock_guard lock(mutex_);
-    watched_.clear();
+    armed_.reset();
     event_.signal();
     new_orders();
 }
@@ -63,17 +77,18 @@ void Readiness::disarm() {
 void Readiness::run() noexcept {
     std::unique_lock lock(mutex_);
     while (!stop_) {
-        if (watched_.empty()) {
+        if (!armed_) {
             changed_.wait(lock);
             continue;
         }
-        const std::vector<Watched> watched = watched_;
+        const std::shared_ptr<const Armed> armed = armed_;
         const std::uint32_t orders = orders_.load(std::memory_order_relaxed);  // relaxed: under the mutex
         lock.unlock();
-        sleep_on(watched, {&orders_, orders});
+        armed->sleep({&orders_, orders});
+        const bool ready = armed->anything_ready() || Clock::now() >= armed->until;
         lock.lock();
-        if (orders_.load(std::memory_order_relaxed) != orders || !anything_ready(watched_)) continue;  // relaxed: under the mutex
-        watched_.clear();
+        if (orders_.load(std::memory_order_relaxed) != orders || !ready) continue;  // relaxed: under the mutex
+        armed_.reset();
         event_.signal();
     }
 }

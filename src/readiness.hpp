@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "partition_cursor.hpp"
 #include "platform/event.hpp"
+#include "platform/futex.hpp"
 
 namespace ringmain {
 
@@ -18,6 +20,19 @@ namespace ringmain {
 struct Watched {
     std::shared_ptr<PartitionCursor> cursor;
     std::uint64_t position = 0;
+};
+
+/// A group that the consumer is a member of: news of it are a change of its wake word.
+struct WatchedGroup {
+    std::shared_ptr<const TopicFiles> topic;  // keeps the word mapped
+    platform::FutexWait wake;
+};
+
+struct Watch {
+    std::vector<Watched> partitions;
+    std::vector<WatchedGroup> groups;
+    /// Readable after so long in any case: a member that does not poll is no member for long.
+    std::chrono::nanoseconds at_most = std::chrono::nanoseconds::max();
 };
 
 /// Level-triggered: readable from the moment something is ready until the consumer finds nothing and arms it again.
@@ -31,12 +46,20 @@ public:
 
     [[nodiscard]] int descriptor() const noexcept { return event_.descriptor(); }
 
-    /// The consumer found nothing at these positions: makes the descriptor unreadable and watches.
-    void arm(std::vector<Watched> watched);
+    /// The consumer found nothing: makes the descriptor unreadable and watches.
+    void arm(Watch watch);
     /// Stops watching; the descriptor becomes readable, so that the consumer looks for itself.
     void disarm();
 
 private:
+    struct Armed {
+        Watch watch;
+        std::chrono::steady_clock::time_point until;
+
+        [[nodiscard]] bool anything_ready() const noexcept;
+        void sleep(platform::FutexWait orders) const noexcept;
+    };
+
     void run() noexcept;
     void new_orders() noexcept;
 
@@ -44,7 +67,7 @@ private:
     std::atomic<std::uint32_t> orders_{0};  // futex word: counts changes of what is watched
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<Watched> watched_;  // guarded by mutex_; empty: not armed
+    std::shared_ptr<const Armed> armed_;  // guarded by mutex_; null: not armed
     bool stop_ = false;             // guarded by mutex_
     std::thread thread_;
 };

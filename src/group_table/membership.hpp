@@ -223,7 +223,7 @@ private:
         if (profile_.static_name.empty()) return std::nullopt;
         const std::uint64_t hash = hash_of(profile_.static_name);
         for (std::uint32_t slot = 0; slot < groups_.members_max(); ++slot) {
-            if (!set.has(slot) || slot == *slot_) continue;
+            if (!set.has(slot) || (slot == *slot_ && head_is_mine())) continue;
             const auto& other = groups_.member(group_.slot, slot);
             if (other.name_hash.load(std::memory_order_acquire) == hash &&                           // acquire MEMBER_FIELD
                 other.name_length.load(std::memory_order_acquire) == profile_.static_name.size() &&  // acquire MEMBER_FIELD

@@ -207,6 +207,7 @@ private:
 
     [[nodiscard]] CommitStatus fenced(CommitItem& item, const PartitionWord& word) const noexcept {
         item.their_generation = word.generation;
+        item.committed = word.committed;
         // relaxed: a statistic
         groups_.cell(group_.slot, item.tenure.partition).fenced.fetch_add(1, std::memory_order_relaxed);
         return CommitStatus::fenced;
