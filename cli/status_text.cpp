@@ -31,6 +31,18 @@ std::string_view meaning(Status status) noexcept {
             return "the partition takes no further producer: all slots are held, or one is exclusive";
         case Status::misuse:
             return "the handle is in use by another thread";
+        case Status::evicted:
+            return "this member was taken out of its group; its partitions went to others";
+        case Status::fenced_instance:
+            return "another process joined the group with this member's static name";
+        case Status::group_deleted:
+            return "the group was deleted meanwhile";
+        case Status::position_lost:
+            return "the group's position was lost to retention; it waits for somebody to seek";
+        case Status::commit_refused:
+            return "a partition of the commit was refused, so nothing was committed";
+        case Status::no_group:
+            return "the consumer has no group";
         case Status::corrupt:
             return "the topic's files contradict themselves; run 'ringmain verify'";
         case Status::not_attempted:
