@@ -1,20 +1,14 @@
 // The counts that must be right after a run of the demo.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "demo_board.hpp"
+#include "demo_check.hpp"
 #include "demo_plan.hpp"
 #include "demo_stage.hpp"
 
 namespace ringmain::cli::demo {
-
-struct Check {
-    std::string name;
-    bool good = false;
-    std::string detail;  ///< The numbers that were compared.
-};
 
 /// Records that publish answered ok to, as the producers counted them.
 [[nodiscard]] std::uint64_t acknowledged(const Plan& plan, const Board& board) noexcept;

@@ -87,6 +87,21 @@ void Child::kill(const std::function<void()>& before) noexcept {
     pid_ = -1;
 }
 
+bool Child::stop() noexcept {
+    if (!running())
+        return false;
+    ::kill(pid_, SIGSTOP);
+    siginfo_t state{};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &state, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+    return state.si_code == CLD_STOPPED;
+}
+
+void Child::resume() noexcept {
+    if (running())
+        ::kill(pid_, SIGCONT);
+}
+
 std::string Child::describe_end(int status) const {
     if (WIFSIGNALED(status)) {
         return fmt::format("demo: the {} was ended by signal {} ({})", name_, WTERMSIG(status),

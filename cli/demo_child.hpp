@@ -31,6 +31,10 @@ public:
     bool ended();
     /// SIGKILL; returns once the kernel says that it is dead. `before`: called right before the signal.
     void kill(const std::function<void()>& before = {}) noexcept;
+    /// SIGSTOP; returns once the kernel says that it stands still. False: it has ended.
+    bool stop() noexcept;
+    /// SIGCONT.
+    void resume() noexcept;
 
 private:
     [[nodiscard]] std::string describe_end(int status) const;

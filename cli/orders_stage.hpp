@@ -1,0 +1,71 @@
+// The stage of the story: forks its processes, and decides when a member is killed, stopped and continued.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demo_child.hpp"
+#include "demo_narrator.hpp"
+#include "orders_audit.hpp"
+#include "orders_board.hpp"
+#include "orders_plan.hpp"
+
+namespace ringmain::cli::orders {
+
+/// What only the stage knows of a run.
+struct StageFacts {
+    Moments moments;
+    std::uint64_t killed_uncommitted = 0;  ///< Events that the killed member had handled and not committed.
+    std::uint64_t stopped_uncommitted = 0;
+    std::uint64_t stopped_in_hand = 0;  ///< Events that the stopped member had been handed and had not handled.
+    std::uint64_t produced_for_ns = 0;
+};
+
+class Stage {
+public:
+    Stage(const Plan& plan, Records& records, demo::Narrator& narrator)
+        : plan_(plan), records_(records), board_(*records.board), narrator_(narrator) {}
+
+    /// Plays the whole story. Throws if a child fails, something takes too long, or the user interrupts; all children
+    /// are dead then.
+    StageFacts run();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void raise_house();
+    void let_members_join();
+    void start_producers();
+    void kill_one();
+    void stop_one();
+    void continue_it();
+    void let_producers_end();
+    void let_groups_end();
+
+    void catch_at_work(std::uint32_t member);
+    void watch_takeover(std::uint32_t member, std::int64_t signal_ns, std::uint32_t partitions);
+    void wait_for_moment(std::string_view what, std::int64_t after_ns);
+    void wait_until(std::string_view what, std::chrono::nanoseconds limit, const std::function<bool()>& reached);
+    void check_on_everybody();
+    void show_progress();
+    void take_look();
+    [[nodiscard]] bool shared_out() const noexcept;
+    [[nodiscard]] std::uint64_t published() const noexcept;
+    [[nodiscard]] std::uint64_t lag() const noexcept;
+    [[nodiscard]] std::string progress_of(std::uint32_t group) const;
+
+    const Plan& plan_;
+    Records& records_;
+    Board& board_;
+    demo::Narrator& narrator_;
+    StageFacts facts_;
+    demo::Child house_;
+    std::vector<demo::Child> members_;
+    std::vector<demo::Child> producers_;
+};
+
+}  // namespace ringmain::cli::orders
