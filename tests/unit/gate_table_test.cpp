@@ -104,6 +104,7 @@ TEST_CASE("a gate written before the mover looks again keeps the log start where
 TEST_CASE("a mover that finds a gate at its second look does not pass it") {
     GatedLog log;
     const auto gate = log.gates.claim(kOwner, "between").value();
+    REQUIRE(log.hold(gate, 9) == 9);  // in nobody's way
     // its holder looked at the floor after the mover's first look at the gates and before the announcement
     const HookedMemory::Scope scope(HookedMemory::once_at("start.announced", [&] { log.gates.move(gate, 2); }));
     const StartMoved moved = advance_start(log.plain.log, 8);
