@@ -63,8 +63,9 @@ struct Member {
     explicit Member(const Place& place, const std::string& static_name = {})
         : consumer(Broker(place.directory()), GroupOptions{.name = "g", .static_name = static_name}) {
         consumer.subscribe("t");
-        for (int i = 0; i < 100 && consumer.assignment().size() < 2; ++i)
-            (void)consumer.poll(100, std::chrono::milliseconds(10));
+        bool dry = false;
+        for (int i = 0; i < 1000 && !(dry && consumer.assignment().size() == 2); ++i)
+            dry = consumer.poll(100, std::chrono::milliseconds(10)).records.empty();
         REQUIRE(consumer.assignment().size() == 2);
         REQUIRE(consumer.commit().status == Status::ok);
     }
@@ -153,7 +154,7 @@ TEST_CASE("Groups are listed, described with their members, and shown with their
 TEST_CASE("B18 Reset shows, then does; refuses while there are members, and fences them by force") {
     const Place place;
     place.produce("0", 0, 100);
-    std::optional<Member> member(std::in_place, place, "worker");
+    std::optional<Member> member(std::in_place, place);
     const auto start = place.lag()[0]["start"].get<std::uint64_t>();
     const CliResult shown = place.run({"group", "reset", "g", "--to", std::to_string(start + 1)});
     CHECK(shown.exit_code == 0);
@@ -162,7 +163,7 @@ TEST_CASE("B18 Reset shows, then does; refuses while there are members, and fenc
     CHECK(place.lag()[0]["committed"] == 100);
     const CliResult refused = place.run({"group", "reset", "g", "--to", std::to_string(start + 1), "--execute"});
     CHECK(refused.exit_code == 1);
-    CHECK_THAT(refused.errors, contains("ringmain: group 'g' of topic 't' has members: 'worker'") && contains("--force"));
+    CHECK_THAT(refused.errors, contains("ringmain: group 'g' of topic 't' has members: client ") && contains("--force"));
     CHECK(place.lag()[0]["committed"] == 100);
     CHECK(place.run({"group", "reset", "g", "--to", std::to_string(start + 1), "--execute", "--force"}).exit_code == 0);
     CHECK(place.lag()[0]["committed"] == start + 1);
