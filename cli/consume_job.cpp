@@ -7,8 +7,6 @@
 #include <chrono>
 
 #include "errors.hpp"
-#include "numbers.hpp"
-#include "record_json.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
 #include "times.hpp"
@@ -37,7 +35,7 @@ std::vector<std::uint32_t> partitions_to_read(const Broker& broker, const Consum
 
 }  // namespace
 
-ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : options_(options), consumer_(broker) {
+ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : options_(options), consumer_(broker), printer_(options.format) {
     if (!options.gate.empty())
         hold_gate();
     for (const std::uint32_t partition : partitions_to_read(broker, options))
@@ -78,30 +76,30 @@ void ConsumeJob::tell_position(std::uint32_t partition) {
 void ConsumeJob::run() {
     drop_finished_parts();
     while (!done()) {
-        const std::uint64_t records_max = std::min(kPollRecordsMax, options_.records_max - records_);
-        const bool has_output = !output_.buffer().empty();
+        const std::uint64_t records_max = std::min(kPollRecordsMax, options_.records_max - printer_.records());
+        const bool has_output = !printer_.output().buffer().empty();
         const PollResult result =
             consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
-        tell_gaps(result);
+        printer_.tell_gaps(result);
         print_records(result);
         const bool dry = result.records.empty();  // nothing more to come at once
         if (!options_.gate.empty())
             release_printed();
         else if (dry)
-            output_.flush();
+            printer_.output().flush();
         if (dry)
-            output_.check_reader();
+            printer_.output().check_reader();
         if (result.status != Status::ok) {
-            output_.flush();
+            printer_.output().flush();
             throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));
         }
         drop_finished_parts();
     }
-    output_.flush();
+    printer_.output().flush();
 }
 
 bool ConsumeJob::done() const noexcept {
-    return stop_requested() || records_ >= options_.records_max || parts_.empty();
+    return stop_requested() || printer_.records() >= options_.records_max || parts_.empty();
 }
 
 void ConsumeJob::drop_finished_parts() {
@@ -126,39 +124,14 @@ void ConsumeJob::print_records(const PollResult& result) {
     for (const ConsumerRecord& record : result.records) {
         if (options_.stop_at_end && is_past_end(record))
             continue;
-        if (options_.format) {
-            options_.format->append(output_.buffer(), record);
-        } else {
-            append_json(output_.buffer(), record);
-            output_.buffer().push_back('\n');
-        }
-        ++records_;
-        output_.spill();
+        printer_.add(record);
     }
 }
 
 /// Producers may overwrite what has left this process, and nothing else.
 void ConsumeJob::release_printed() {
-    output_.flush();
+    printer_.output().flush();
     consumer_.move_gates();
-}
-
-void ConsumeJob::tell_gaps(const PollResult& result) {
-    for (const Gap& gap : result.gaps) {
-        note("gap: {}[{}] {}..{} {} records {}", gap.topic, gap.partition, gap.from, gap.to, gap.count(),
-             to_string(gap.reason));
-        ++gaps_;
-        lost_records_ += gap.count();
-    }
-}
-
-void ConsumeJob::tell_counts() const {
-    if (gaps_ == 0) {
-        note("{} consumed from {}", counted(records_, "record"), options_.topic);
-    } else {
-        note("{} consumed from {}, {} with {} lost", counted(records_, "record"), options_.topic, counted(gaps_, "gap"),
-             counted(lost_records_, "record"));
-    }
 }
 
 }  // namespace ringmain::cli

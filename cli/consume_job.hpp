@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "output.hpp"
 #include "record_format.hpp"
+#include "record_printer.hpp"
 #include "ringmain/consumer.hpp"
 
 namespace ringmain::cli {
@@ -19,6 +19,7 @@ struct ConsumeOptions {
     std::uint64_t records_max = UINT64_MAX;
     bool stop_at_end = false;            ///< At the log end offsets of the start.
     std::string gate;                    ///< Held while reading, unless empty.
+    std::optional<GroupOptions> group;   ///< Read as a member of it (GroupConsumeJob): no partition, position or gate then.
     std::optional<RecordFormat> format;  ///< Otherwise JSON.
 };
 
@@ -31,8 +32,7 @@ public:
     /// Until the count or the end is reached or a signal asks to stop. Throws CommandError if reading cannot go on.
     void run();
 
-    /// "17 records consumed from trades, 2 gaps with 5 records lost", on stderr.
-    void tell_counts() const;
+    void tell_counts() const { printer_.tell_counts(options_.topic); }
 
 private:
     /// A partition still to be read, up to `end`.
@@ -49,15 +49,11 @@ private:
     [[nodiscard]] bool is_past_end(const ConsumerRecord& record) const noexcept;
     void print_records(const PollResult& result);
     void release_printed();
-    void tell_gaps(const PollResult& result);
 
     const ConsumeOptions& options_;
     Consumer consumer_;
-    Output output_;
+    RecordPrinter printer_;
     std::vector<Part> parts_;
-    std::uint64_t records_ = 0;
-    std::uint64_t gaps_ = 0;
-    std::uint64_t lost_records_ = 0;
 };
 
 }  // namespace ringmain::cli
