@@ -1,15 +1,10 @@
-// Whole runs of `ringmain demo`: its counts, its errors, and what it leaves behind.
+// Whole runs of the main job on real input: its counts, its errors, and what it leaves behind.
 #include <signal.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "demo_run.hpp"
@@ -19,46 +14,6 @@ using namespace ringmain::test;
 using Json = nlohmann::json;
 
 namespace {
-
-ProgramResult run_demo(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), RINGMAIN_CLI_PATH);
-    return run_program(arguments);
-}
-
-/// The JSON report of a run that must be right in every count.
-Json report_of(const ProgramResult& result) {
-    INFO(result.errors);
-    INFO(result.output);
-    REQUIRE(result.exit_code == 0);
-    const Json report = Json::parse(result.output);
-    for (const Json& check : report.at("checks")) {
-        INFO(check.dump());
-        CHECK(check.at("ok").get<bool>());
-    }
-    CHECK(report.at("ok").get<bool>());
-    return report;
-}
-
-/// Waits, within a wide bound.
-bool eventually(const std::function<bool()>& reached) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!reached()) {
-        if (std::chrono::steady_clock::now() > deadline)
-            return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return true;
-}
-
-bool becomes_empty(const TestDirectory& directory) {
-    return eventually([&] { return directory.empty(); });
-}
-
-std::vector<pid_t> children_of(pid_t parent) {
-    const std::string pid = std::to_string(parent);
-    std::ifstream file("/proc/" + pid + "/task/" + pid + "/children");
-    return {std::istream_iterator<pid_t>(file), std::istream_iterator<pid_t>()};
-}
 
 /// Rows with everything that RFC 4180 allows; the keys repeat unevenly, one of them is empty.
 std::string awkward_csv(int rows) {
@@ -77,7 +32,7 @@ std::string awkward_csv(int rows) {
 
 TEST_CASE("The demo on telemetry counts every record right and removes its directory") {
     const TestDirectory directory;
-    const Json report = report_of(run_demo({"-d", directory.path(), "demo", "--seconds", "3", "--json"}));
+    const Json report = report_of(run_demo({"-d", directory.path(), "demo", "telemetry", "--seconds", "3", "--json"}));
     CHECK(directory.empty());
     CHECK(report.at("published").get<std::uint64_t>() > 1'000);
     CHECK(report.at("live").at("keys").get<std::uint64_t>() > 100);
@@ -125,7 +80,8 @@ TEST_CASE("The demo on a CSV file sorted by key counts right") {
 
 TEST_CASE("The demo works with one producer and with eight") {
     for (const char* producers : {"1", "8"}) {
-        const Json report = report_of(run_demo({"demo", "--seconds", "2", "--producers", producers, "--json"}));
+        const Json report =
+            report_of(run_demo({"demo", "telemetry", "--seconds", "2", "--producers", producers, "--json"}));
         CHECK(report.at("producers").size() == std::stoul(producers) + 1);
     }
 }
@@ -140,7 +96,7 @@ TEST_CASE("The demo on the flights counts every one of them") {
 }
 
 TEST_CASE("The demo prints its table for people, and its progress in plain lines where there is no terminal") {
-    const ProgramResult result = run_demo({"demo", "--seconds", "2"});
+    const ProgramResult result = run_demo({"demo", "telemetry", "--seconds", "2"});
     INFO(result.output);
     REQUIRE(result.exit_code == 0);
     CHECK(result.errors.empty());
@@ -184,19 +140,22 @@ TEST_CASE("The demo names a row that is too large for a record, and leaves nothi
 }
 
 TEST_CASE("The demo refuses options out of range and options without each other") {
-    CHECK(run_demo({"demo", "--seconds", "1"}).exit_code == 2);
+    CHECK(run_demo({"demo", "telemetry", "--seconds", "1"}).exit_code == 2);
     CHECK(run_demo({"demo", "--seconds", "soon"}).exit_code == 2);
     CHECK(run_demo({"demo", "--producers", "0"}).exit_code == 2);
     CHECK(run_demo({"demo", "--producers", "9"}).exit_code == 2);
     CHECK(run_demo({"demo", "--input", "x.csv"}).exit_code == 2);
     CHECK(run_demo({"demo", "--key-column", "x"}).exit_code == 2);
     CHECK(run_demo({"demo", "--value-column", "x"}).exit_code == 2);
+    CHECK(run_demo({"demo", "orders", "--input", "x.csv", "--key-column", "x"}).exit_code == 2);
+    CHECK(run_demo({"demo", "telemetry", "--plant", "skip"}).exit_code == 2);
+    CHECK(run_demo({"demo", "weather"}).exit_code == 2);
 }
 
 TEST_CASE("An interrupted demo ends its children and removes its directory") {
     const TestDirectory directory;
     for (const int number : {SIGINT, SIGTERM}) {
-        Program demo({RINGMAIN_CLI_PATH, "-d", directory.path(), "demo", "--seconds", "20"});
+        Program demo({RINGMAIN_CLI_PATH, "-d", directory.path(), "demo", "telemetry", "--seconds", "20"});
         REQUIRE(demo.wait_for("producers publish"));
         demo.signal(number);
         const ProgramResult result = demo.finish();
@@ -209,7 +168,7 @@ TEST_CASE("An interrupted demo ends its children and removes its directory") {
 TEST_CASE("A demo that is killed leaves nothing behind") {
     const TestDirectory directory;
     const std::filesystem::path parent = directory.path() / "made by the demo";
-    Program demo({RINGMAIN_CLI_PATH, "-d", parent, "demo", "--seconds", "20"});
+    Program demo({RINGMAIN_CLI_PATH, "-d", parent, "demo", "telemetry", "--seconds", "20"});
     REQUIRE(demo.wait_for("producers publish"));
     demo.signal(SIGKILL);
     CHECK(demo.finish().exit_code == -1);
@@ -219,7 +178,7 @@ TEST_CASE("A demo that is killed leaves nothing behind") {
 
 TEST_CASE("A demo that is killed with all its processes is swept by the next one") {
     const TestDirectory directory;
-    Program demo({RINGMAIN_CLI_PATH, "-d", directory.path(), "demo", "--seconds", "20"});
+    Program demo({RINGMAIN_CLI_PATH, "-d", directory.path(), "demo", "telemetry", "--seconds", "20"});
     REQUIRE(demo.wait_for("producers publish"));
     for (const pid_t child : children_of(demo.pid()))
         ::kill(child, SIGSTOP);
@@ -230,7 +189,7 @@ TEST_CASE("A demo that is killed with all its processes is swept by the next one
     CHECK(demo.finish().exit_code == -1);
     REQUIRE_FALSE(directory.empty());
     // Its children hold the directory's lock as long as they live, so this succeeds only once they are dead.
-    report_of(run_demo({"-d", directory.path(), "demo", "--seconds", "2", "--json"}));
+    report_of(run_demo({"-d", directory.path(), "demo", "telemetry", "--seconds", "2", "--json"}));
     CHECK(directory.empty());
 }
 
@@ -255,12 +214,12 @@ TEST_CASE("The demo fits a container's 64 MiB of shared memory, and says what is
         const SmallFileSystem container(directory, "64m");
         if (!container.mounted())
             SKIP("mounting a tmpfs is not permitted here");
-        report_of(run_demo({"-d", container.path(), "demo", "--seconds", "2", "--json"}));
+        report_of(run_demo({"-d", container.path(), "demo", "telemetry", "--seconds", "2", "--json"}));
         CHECK(std::filesystem::is_empty(container.path()));
     }
     const SmallFileSystem small(directory, "16m");
     REQUIRE(small.mounted());
-    const ProgramResult result = run_demo({"-d", small.path(), "demo", "--seconds", "2"});
+    const ProgramResult result = run_demo({"-d", small.path(), "demo", "telemetry", "--seconds", "2"});
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.errors, contains("bytes"));
     CHECK_THAT(result.errors, contains("free"));

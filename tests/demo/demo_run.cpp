@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "support/catch.hpp"
+
 namespace ringmain::test {
 
 namespace {
@@ -118,6 +120,40 @@ ProgramResult Program::finish() {
 ProgramResult run_program(const std::vector<std::string>& arguments,
                           const std::map<std::string, std::string>& environment) {
     return Program(arguments, environment).finish();
+}
+
+ProgramResult run_demo(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), RINGMAIN_CLI_PATH);
+    return run_program(arguments);
+}
+
+nlohmann::json report_of(const ProgramResult& result) {
+    INFO(result.errors);
+    INFO(result.output);
+    REQUIRE(result.exit_code == 0);
+    const nlohmann::json report = nlohmann::json::parse(result.output);
+    for (const nlohmann::json& check : report.at("checks")) {
+        INFO(check.dump());
+        CHECK(check.at("ok").get<bool>());
+    }
+    CHECK(report.at("ok").get<bool>());
+    return report;
+}
+
+bool eventually(const std::function<bool()>& reached) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!reached()) {
+        if (std::chrono::steady_clock::now() > deadline)
+            return false;
+        std::this_thread::sleep_for(kTick);
+    }
+    return true;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+    const std::string pid = std::to_string(parent);
+    std::ifstream file("/proc/" + pid + "/task/" + pid + "/children");
+    return {std::istream_iterator<pid_t>(file), std::istream_iterator<pid_t>()};
 }
 
 std::string TestDirectory::write(const std::string& name, const std::string& bytes) const {

@@ -4,7 +4,9 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,14 @@ private:
 [[nodiscard]] ProgramResult run_program(const std::vector<std::string>& arguments,
                                         const std::map<std::string, std::string>& environment = {});
 
+/// Runs the command under test.
+[[nodiscard]] ProgramResult run_demo(std::vector<std::string> arguments);
+/// The JSON report of a demo that must be right in every count.
+nlohmann::json report_of(const ProgramResult& result);
+/// Waits, within a wide bound.
+[[nodiscard]] bool eventually(const std::function<bool()>& reached);
+[[nodiscard]] std::vector<pid_t> children_of(pid_t parent);
+
 /// A scratch directory to put input files into.
 class TestDirectory : public ScratchDirectory {
 public:
@@ -55,6 +65,10 @@ public:
     [[nodiscard]] std::string write(const std::string& name, const std::string& bytes) const;
     [[nodiscard]] bool empty() const { return std::filesystem::is_empty(path()); }
 };
+
+[[nodiscard]] inline bool becomes_empty(const TestDirectory& directory) {
+    return eventually([&] { return directory.empty(); });
+}
 
 /// A tmpfs of a given size mounted on a directory; `mounted()` says whether this process may do that.
 class SmallFileSystem {
