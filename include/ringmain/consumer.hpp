@@ -68,7 +68,8 @@ enum class [[nodiscard]] VisitStatus : std::uint8_t {
     lapped,   ///< The record was overwritten while the handler looked: discard what it did. The next poll or visit reports the gap.
     empty,    ///< Nothing to visit.
     gap,      ///< A loss was found first: see last_gap(). Visit again.
-    stopped,  ///< See last_status(): forked, misuse; or topic_deleted, corrupt: last_failure() names the partition. Others go on.
+    stopped,  ///< See last_status(): forked, misuse; or topic_deleted, corrupt, position_lost, evicted and the like: last_failure()
+              ///< names the partition. Others go on with the next visit.
 };
 
 /// Reads any number of topics and partitions: by itself (assign), or as a member of a group (subscribe), which shares the
@@ -93,13 +94,16 @@ public:
     /// invalid_argument (offset over kOffsetMax); while gates are held also as hold_gates.
     void assign(std::string_view topic, Position from = Position::earliest());
     void assign(std::string_view topic, std::uint32_t partition, Position from = Position::earliest());
+    /// Throws Error: not_found, invalid_argument (the consumer has subscribed), busy (in a listener), forked.
     void unassign(std::string_view topic, std::uint32_t partition);
 
     /// Joins the group in a topic, and creates the group there if it is new. Partitions come with the polls that follow. All
-    /// or nothing. Throws Error: not_found, invalid_argument (no group, or partitions are assigned by hand), limit (groups of
-    /// the topic, members of the group), permission_denied, version_mismatch, corrupt, forked.
+    /// or nothing. A topic that is subscribed to already stays as it is, unless its group or the topic was deleted meanwhile.
+    /// Throws Error: not_found, invalid_argument (no group, partitions are assigned by hand, or gates are held), limit (groups
+    /// of the topic, members of the group), permission_denied, version_mismatch, corrupt, busy (in a listener), forked.
     void subscribe(std::string_view topic);
-    /// Leaves the group in a topic: hands its partitions over, as close does. Throws Error: not_found.
+    /// Leaves the group in a topic: hands its partitions over, as close does. Throws Error: not_found, busy (in use, or in a
+    /// listener), forked.
     void unsubscribe(std::string_view topic);
 
     /// Commits what polls and visits have delivered, in all partitions.
@@ -118,11 +122,13 @@ public:
     [[nodiscard]] std::vector<TopicPartition> assignment() const;
     /// The group's committed offset; nothing if nobody has committed yet. Throws Error: not_found (not assigned).
     [[nodiscard]] std::optional<std::uint64_t> committed(std::string_view topic, std::uint32_t partition) const;
-    /// Leaves all groups. Records of earlier polls count as processed with Delivery::at_least_once; the destructor alone
+    /// Leaves all groups, after telling the listener (revoked). Records of earlier polls count as processed with
+    /// Delivery::at_least_once: they are committed, each partition by itself, which the result tells; the destructor alone
     /// commits nothing. A static member keeps its share until its session times out.
     CommitResult close() noexcept;
 
-    /// Up to `max_records` copies; waits up to `timeout` while there is none. timeout 0 only looks.
+    /// Up to `max_records` copies; waits up to `timeout` while there is none. timeout 0 only looks. max_records 0 reads
+    /// nothing and does not wait, but counts as polling for a member of a group.
     PollResult poll(std::size_t max_records = 256, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero()) noexcept;
 
     /// Shows the next record in place: `handler(const ConsumerRecord&)` sees views of shared memory that a producer may
@@ -148,7 +154,7 @@ public:
     /// position and moves by `move_gates` alone. The gates go with this consumer, and when its process is proven dead.
     /// Calling it again with the same name changes nothing. All or nothing: when it throws, the gates are as they were.
     /// Throws Error: limit, permission_denied, invalid_argument (name empty, over 63 bytes or other than the one held; an
-    /// overwrite topic is assigned, whose records no gate can keep).
+    /// overwrite topic is assigned, whose records no gate can keep; the consumer has subscribed: groups gate by their own option).
     void hold_gates(std::string_view name);
     /// Lets producers reuse everything below this consumer's positions. After a seek back it holds from there on, as far
     /// as that has not been given up.
@@ -157,7 +163,9 @@ public:
     void drop_gates() noexcept;
 
     /// A descriptor for poll/epoll that is readable when there may be records. A poll() that finds nothing makes it
-    /// unreadable until the next record. Owned by the consumer. Throws Error: io, limit.
+    /// unreadable until the next record. For a member of a group it also becomes readable when partitions may come or go, and
+    /// every session_timeout / 8: an event loop that polls whenever it is readable stays a member. Owned by the consumer.
+    /// Throws Error: io, limit.
     [[nodiscard]] int descriptor();
 
     class Impl;

@@ -23,7 +23,7 @@ enum class Delivery : std::uint8_t {
     /// Records are processed, then committed: by commit(), and by poll and close for partitions that are handed over. Calling
     /// poll again says that the records of the poll before are processed. Who dies in between lets others repeat them.
     at_least_once,
-    /// poll commits before it returns records. Who dies in between loses them; nothing is repeated.
+    /// poll and visit commit before they hand records out. Who dies in between loses them; nothing is repeated.
     at_most_once,
     /// As at_least_once, but nothing is committed except by commit(): for records that are processed elsewhere, later.
     manual,
@@ -45,14 +45,15 @@ struct TopicPartition {
     friend bool operator==(const TopicPartition&, const TopicPartition&) = default;
 };
 
-/// Called from inside poll, visit, commit and close, on their thread. A listener may call commit, seek, position and
-/// assignment; anything else answers `misuse`. It must not throw.
+/// Called from inside poll, visit, unsubscribe and close, on their thread. A listener may call commit, committed, seek, position
+/// and assignment; anything else answers `misuse` or throws Error `busy`. It must not throw.
 struct GroupListener {
     using Call = std::function<void(std::span<const TopicPartition>)>;
     Call assigned = {};  ///< Read by this member from now on; positions are the committed offsets.
     Call revoked = {};   ///< About to be handed over: the last chance to commit.
     Call lost = {};      ///< Another member has them, or the group's position was reset: what was not committed is repeated there.
-    Call let_go = {};    ///< The group gated and was further behind than it wants to hold: records may go unread from now on.
+    Call let_go = {};    ///< The group gated and was further behind than it wants to hold: records may go unread. It gates again
+                         ///< with the next commit, if retention has not passed that. By the poll after; a new owner is told, too.
 };
 
 /// Limits of names.

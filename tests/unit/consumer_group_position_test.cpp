@@ -1,6 +1,8 @@
 // Where a group is: its start, what it lost, and what producers keep for it.
+#include <atomic>
 #include <chrono>
 #include <optional>
+#include <thread>
 
 #include "ringmain/keeper.hpp"
 #include "support/group_place.hpp"
@@ -164,6 +166,28 @@ TEST_CASE("A gating group holds producers back, also while no member runs, and l
     CHECK(rest.gaps.empty());
     CHECK(rest.records.size() > 0);
     CHECK(rest.records[0].offset == full);
+}
+
+TEST_CASE("A producer that waits for a gating group goes on when it commits") {
+    GroupPlace place(1, WhenFull::block);
+    GroupOptions options = group();
+    options.gating = true;
+    Consumer consumer(place.broker, options);
+    consumer.subscribe("t");
+    (void)fill(place);
+    std::atomic<bool> published{false};
+    std::thread waiting([&] {
+        Producer producer(place.broker, "t", {.timeout = std::chrono::seconds(30)});
+        ProducerRecord record;
+        record.value = as_bytes("x");
+        published = producer.publish(record).status == Status::ok;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK_FALSE(published);
+    CHECK(consumer.poll().records.size() > 0);
+    CHECK(consumer.commit().status == Status::ok);
+    waiting.join();
+    CHECK(published);
 }
 
 TEST_CASE("A gating group that is too far behind is let go and told so once, and gates again when it has caught up") {
