@@ -36,14 +36,14 @@ Check check_published(const RunResult& result) {
 Check check_all_handled(const char* group, const GroupAudit& audit) {
     return {fmt::format("{}: every event of every order was handled at least once", group),
             audit.missing == 0 && audit.unknown == 0,
-            fmt::format("{} orders, {} events handled, {} missing, {} that nobody published", grouped(audit.orders),
+            fmt::format("{} orders, {} events, {} missing, {} that nobody published", grouped(audit.orders),
                         grouped(audit.distinct), grouped(audit.missing), grouped(audit.unknown))};
 }
 
 Check check_order(const char* group, const GroupAudit& audit) {
     return {fmt::format("{}: the events of every order were handled in their order", group),
             audit.first_disorder == 0 && audit.tenure_disorder == 0,
-            fmt::format("first handlings out of order {}, steps back or over one while a member had the partition {}",
+            fmt::format("{} first handlings out of order, {} steps back or over one within a member's turn",
                         grouped(audit.first_disorder), grouped(audit.tenure_disorder))};
 }
 

@@ -24,17 +24,30 @@ void line(std::string& text, fmt::format_string<Args...> format, Args&&... args)
 
 std::string duration_or_dash(const std::optional<std::uint64_t>& time_ns) { return time_ns ? duration(*time_ns) : "-"; }
 
+/// "email-2 (killed) 8, email-3 (stopped) 6"
+std::string repeats_of(const RunResult& result, std::uint32_t group) {
+    std::string text;
+    for (std::uint32_t member = 0; member < kMembers.size(); ++member) {
+        const std::uint64_t repeats = result.audits[group].repeats[member];
+        if (repeats == 0)
+            continue;
+        text += fmt::format("{}{} ({}) {}", text.empty() ? "" : ", ", kMembers[member].name,
+                            fate_of(result, member).value_or("?"), grouped(repeats));
+    }
+    return text.empty() ? "-" : text;
+}
+
 void write_groups(std::string& text, const RunResult& result) {
     line(text, "{} orders, {} events in {}", grouped(result.plan.orders()), grouped(result.plan.events()),
          duration(result.facts.produced_for_ns));
-    line(text,
-         "group      members  orders handled  events handled  repeated  hand-overs  longest pause of a partition  lag");
+    line(text, "{:10} {:>7} {:>8} {:>9} {:>10} {:>23} {:>4} {:>9}  {}", "group", "orders", "handled", "members",
+         "hand-overs", "longest pause", "lag", "repeated", "of these by");
     for (std::uint32_t group = 0; group < kGroups.size(); ++group) {
         const GroupAudit& audit = result.audits[group];
-        line(text, "{:10} {:>7} {:>15} {:>15} {:>9} {:>11} {:>29} {:>4}", kGroups[group].name, kGroups[group].members,
-             grouped(audit.orders), grouped(audit.handled), grouped(audit.repeated()), grouped(audit.handovers),
+        line(text, "{:10} {:>7} {:>8} {:>9} {:>10} {:>23} {:>4} {:>9}  {}", kGroups[group].name, grouped(audit.orders),
+             grouped(audit.handled), kGroups[group].members, grouped(audit.handovers),
              fmt::format("{} (partition {})", duration(audit.longest_pause_ns), audit.paused_partition),
-             grouped(load(result.board.groups[group].lag)));
+             grouped(load(result.board.groups[group].lag)), grouped(audit.repeated()), repeats_of(result, group));
     }
 }
 
@@ -42,19 +55,20 @@ void write_cost(std::string& text, const RunResult& result, const char* what, st
                 std::int64_t signal_ns) {
     const GroupAudit& audit = result.audits[kMembers[member].group];
     const Cost cost = cost_of(audit, result.journals, member, signal_ns);
-    line(text, "{} {}", what, kMembers[member].name);
-    line(text, "  all of its {} partitions were worked on again after   {:>10}", cost.partitions,
+    line(text, "the {} of {}", what, kMembers[member].name);
+    line(text, "  others worked on all of its {} partitions after {:>10}", cost.partitions,
          duration_or_dash(cost.all_ns));
-    line(text, "  events that others repeated                          {:>10}", grouped(audit.repeats[member]));
+    line(text, "  events that it and others handled             {:>10}", grouped(audit.repeats[member]));
 }
 
 void write_awakening(std::string& text, const RunResult& result) {
     const Awakening awakening = awakening_of(result);
-    line(text, "  of them handled after it was continued (in its hands) {:>9}", grouped(awakening.finished));
-    line(text, "  partitions whose commit was refused as fenced        {:>10}", grouped(awakening.refused));
-    line(text, "  told that it was evicted after                       {:>10}",
-         duration_or_dash(awakening.told_after_ns));
-    line(text, "  events handed out to it from then on                 {:>10}", grouped(awakening.polled));
+    line(text, "  some of them after it was continued           {:>10}   it had them in hand already",
+         grouped(awakening.finished));
+    line(text, "  partitions whose commit was then refused      {:>10}   fenced: they are another member's",
+         grouped(awakening.refused));
+    line(text, "  told that it was evicted after                {:>10}", duration_or_dash(awakening.told_after_ns));
+    line(text, "  events handed out to it since                 {:>10}", grouped(awakening.polled));
 }
 
 }  // namespace
@@ -62,10 +76,10 @@ void write_awakening(std::string& text, const RunResult& result) {
 std::string report_to_text(const RunResult& result) {
     std::string text = "\n";
     write_groups(text, result);
-    write_cost(text, result, "the kill of", kKilled, result.facts.moments.killed_ns);
-    write_cost(text, result, "the stop of", kStopped, result.facts.moments.stopped_ns);
+    write_cost(text, result, "kill", kKilled, result.facts.moments.killed_ns);
+    write_cost(text, result, "stop", kStopped, result.facts.moments.stopped_ns);
     write_awakening(text, result);
-    line(text, "  session time-out {}; members evicted by the keeper: {}, the others by members",
+    line(text, "session time-out {}; evicted by the keeper {}, all others by members of their group",
          duration(static_cast<std::uint64_t>(std::chrono::nanoseconds(kSessionTimeout).count())),
          grouped(load(result.board.house.evicted_members)));
     line(text, "counts");

@@ -126,9 +126,9 @@ void Stage::continue_it() {
     const auto entries = records_.journals[kStopped].entries();
     const auto from_ns = facts_.moments.continued_ns;
     narrator_.event(
-        fmt::format("{} continued: it finished {} events that it had in hand, {}was told that it was evicted, and left",
+        fmt::format("{} continued: handled {} more that it had in hand, {}was told that it is evicted, and left",
                     kMembers[kStopped].name, count_entries(entries, Entry::Kind::handled, from_ns),
-                    count_entries(entries, Entry::Kind::fenced, from_ns) != 0 ? "had its commit refused, " : ""));
+                    count_entries(entries, Entry::Kind::fenced, from_ns) != 0 ? "could not commit, " : ""));
 }
 
 void Stage::let_producers_end() {
@@ -224,9 +224,9 @@ void Stage::check_on_everybody() {
 void Stage::show_progress() {
     if (facts_.moments.started_ns == 0 || !narrator_.progress_due())
         return;
-    std::string text = fmt::format("events {:>7}", grouped(published()));
+    std::string text = fmt::format("events {:>5}", grouped(published()));
     for (std::uint32_t group = 0; group < kGroups.size(); ++group)
-        text += "   " + progress_of(group);
+        text += "  " + progress_of(group);
     narrator_.progress(text);
 }
 
@@ -246,7 +246,7 @@ std::string Stage::progress_of(std::uint32_t group) const {
         shares += (shares.empty() ? "" : "+") + std::to_string(held[member]);
     }
     const bool alone = kGroups[group].members == 1;
-    return fmt::format("{} {:>7}{}", kGroups[group].name, grouped(handled), alone ? "" : " (" + shares + ")");
+    return fmt::format("{} {:>5}{}", kGroups[group].name, grouped(handled), alone ? "" : " (" + shares + ")");
 }
 
 /// Every partition of every group has an owner that lives, and no two members of a group differ by more than one.
