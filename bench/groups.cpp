@@ -184,6 +184,40 @@ Sample measure_handover(const ContestOptions& options, ScratchBroker& scratch) {
     return {ms, {}};
 }
 
+/// Microseconds for the lag of one group in 1,000 partitions, records and time, as an operator's tool reads it.
+Sample measure_lag(ScratchBroker& scratch, std::uint64_t looks) {
+    constexpr std::uint32_t kPartitions = 1'000;
+    ringmain::TopicOptions topic;
+    topic.partitions = kPartitions;
+    topic.records = 16;
+    topic.payload_bytes = 0;
+    topic.producer_slots = 1;
+    scratch.broker().create_topic(kTopic, topic);
+    double best_us = 1e12;
+    {
+        Consumer consumer(scratch.broker(), group_options());
+        consumer.subscribe(kTopic);
+        ringmain::Producer producer(scratch.broker(), kTopic);
+        const std::vector<std::byte> value(40);
+        ringmain::ProducerRecord record;
+        record.value = value;
+        for (std::uint32_t p = 0; p < kPartitions; ++p) {
+            record.partition = p;
+            require_ok(producer.publish(record).status);
+        }
+        ringmain::GroupAdmin admin(scratch.broker());
+        for (std::uint64_t i = 0; i < looks; ++i) {
+            const std::uint64_t from = ticks_now();
+            const auto lag = admin.lag(kTopic, "bench", {.time = true, .bytes_records_max = 0});
+            best_us = std::min(best_us, ticks_to_ns(ticks_now() - from) / 1e3);
+            if (lag.size() != kPartitions || lag.front().records != 1)
+                throw std::runtime_error("a lag is wrong");
+        }
+    }
+    scratch.broker().delete_topic(kTopic);
+    return {best_us, {}};
+}
+
 /// Milliseconds until each of 64 members in each of 64 groups owns its one of 64 partitions: joins, looks, assignments and
 /// acquisitions, in one thread.
 Sample measure_crowd(std::uint32_t groups_wanted) {
@@ -240,9 +274,12 @@ int main(int argc, char** argv) {
                      [calls] { return Sample{public_commit_ns(scratch, calls / 10 + 1), {}}; }});
         contest.add({"hand-over after a death", "ms", "from the SIGKILL to the heir's first record, with a keeper",
                      [&options] { return measure_handover(options, scratch); }});
+        contest.add({"lag of 1,000 partitions", "us", "records and time, by the administration's class",
+                     [&options] { return measure_lag(scratch, options.scaled(50, 2)); }});
         contest.add({"64 members join and own", "ms", std::to_string(groups) + " groups of 64 on 64 partitions, in the table",
                      [groups] { return measure_crowd(groups); }});
         contest.compare({"commit beyond 1.5 exchanges, ns", "commit beyond 1.5 exchanges", "", Wanted{Relation::at_most, 20}});
         contest.compare({"hand-over after a death, ms", "hand-over after a death", "", Wanted{Relation::at_most, 5}});
+        contest.compare({"lag of 1,000 partitions, us", "lag of 1,000 partitions", "", Wanted{Relation::at_most, 1000}});
     });
 }
