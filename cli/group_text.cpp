@@ -110,7 +110,7 @@ std::string clamped(const PartitionReset& reset) {
         case ResetClamp::none:
             return "";
         case ResetClamp::log_start:
-            return "  raised: older records are gone";
+            return "  raised to the log start";
         case ResetClamp::log_end:
             return "  lowered to the log end";
     }
