@@ -72,7 +72,7 @@ Check check_repeats(const RunResult& result, std::uint32_t group) {
     const bool alone = kGroups[group].members == 1;
     return {fmt::format("{}: {}", kGroups[group].name,
                         alone ? "nothing was handled twice"
-                              : "only what the killed and the stopped member had not committed was repeated"),
+                              : "only what killed and evicted members had not committed was repeated"),
             others == 0 && sum == audit.repeated(), fmt::format("{} repeated{}", grouped(audit.repeated()), whose)};
 }
 

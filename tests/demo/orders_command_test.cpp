@@ -83,11 +83,10 @@ TEST_CASE("The orders are told in plain lines where there is no terminal, and en
     INFO(result.output);
     REQUIRE(result.exit_code == 0);
     CHECK(result.errors.empty());
-    for (const char* part :
-         {"email (3 members, 2 partitions each)", "email-2 killed with SIGKILL", "are taken over by",
-          "email-3 stopped with SIGSTOP", "was told that it is evicted", "longest pause", "the kill of email-2",
-          "the stop of email-3",
-          "  ok    email: only what the killed and the stopped member had not committed was repeated"}) {
+    for (const char* part : {"email (3 members, 2 partitions each)", "email-2 killed with SIGKILL", "are taken over by",
+                             "email-3 stopped with SIGSTOP", "was told that it is evicted", "longest pause",
+                             "the kill of email-2", "the stop of email-3",
+                             "  ok    email: only what killed and evicted members had not committed was repeated"}) {
         CHECK_THAT(result.output, contains(part));
     }
     CHECK(result.output.find('\r') == std::string::npos);
