@@ -11,12 +11,12 @@ mutant("the entry is never idle again" ${tickets} partition_log_ticket_test
 mutant("the count of a batch is not announced" ${tickets} recovery_reap_test
     [=[entry_->count.store(count, std::memory_order_release);]=] [=[]=])
 mutant("a commit is a store" ${tickets} partition_log_ticket_test
-    [=[if (word.compare_exchange_strong(from, cell_word(offset, CellState::committed), std::memory_order_release,
+    [=[if (cell.word.compare_exchange_strong(from, cell_word(offset, CellState::committed), std::memory_order_release,
                                          std::memory_order_relaxed)) [[likely]] {]=]
-    [=[word.store(cell_word(offset, CellState::committed), std::memory_order_release);
+    [=[cell.word.store(cell_word(offset, CellState::committed), std::memory_order_release);
         if (from != 3) {]=])
 mutant("a late holder never releases its quarantined cell" ${tickets} partition_log_ticket_test
-    [=[release_late(word, from);]=] [=[]=])
+    [=[release_late(cell.word, from);]=] [=[]=])
 mutant("a late holder does not follow later closings" ${tickets} partition_log_ticket_test
     [=[while (state_of(seen) == CellState::quarantined) {]=] [=[if (state_of(seen) == CellState::quarantined) {]=])
 mutant("a claim overwrites a lap whose start has not moved" ${tickets} partition_log_publish_test
@@ -52,9 +52,9 @@ set(start partition_log/log_start.hpp)
 mutant("the log start moves back" ${start} gate_table_test
     [=[while (seen < to) {]=] [=[while (seen != to) {]=])
 mutant("moving the start looks at no gate" ${start} gate_table_test
-    [=[first.index ? std::min(target, first.offset) : target;]=] [=[first.index ? target : target;]=])
+    [=[first.below(target) ? first.offset : target;]=] [=[first.below(target) ? target : target;]=])
 mutant("moving the start looks at the gates once" ${start} gate_table_test
-    [=[const bool held = second.index && second.offset < to;]=] [=[const bool held = second.index && to == ~std::uint64_t{0};]=])
+    [=[const bool held = second.below(to);]=] [=[const bool held = second.below(0);]=])
 mutant("moving the start announces no floor" ${start} gate_table_test
     [=[raise(log.control->gate_floor, to, std::memory_order_acq_rel);]=] [=[]=])
 mutant("room is the whole ring" ${start} partition_log_room_test
@@ -66,10 +66,10 @@ mutant("a gate begins below the floor" ${gates} gate_table_test
 mutant("a dropped gate goes on gating" ${gates} gate_table_test
     [=[readers_->gates[index].word.store(0, std::memory_order_release);]=] [=[]=])
 mutant("two reap one gate" ${gates} gate_table_test
-    [=[if (!readers_->gates[index].owner.compare_exchange_strong(expected, me, std::memory_order_acq_rel,
-                                                                  std::memory_order_relaxed)) {]=]
-    [=[readers_->gates[index].owner.store(me, std::memory_order_release);
-        if (expected == 0) {]=])
+    [=[return readers_->gates[index].owner.compare_exchange_strong(dead_owner, 0, std::memory_order_acq_rel,
+                                                                    std::memory_order_relaxed);]=]
+    [=[readers_->gates[index].owner.store(0, std::memory_order_release);
+        return dead_owner != 0;]=])
 
 set(extents partition_log/extents.hpp)
 mutant("two take one extent" ${extents} partition_log_extent_test
@@ -91,11 +91,11 @@ set(reader partition_log/reader.hpp)
 mutant("what was lapped while it was copied is valid" ${reader} partition_log_reader_test
     [=[return log_.control->log_start.load(std::memory_order_relaxed) <= offset;]=] [=[return offset + 1 != 0;]=])
 mutant("a body may lie outside the payload" ${reader} partition_log_reader_test
-    [=[if (location >= log_.payload_bytes) return false;]=] [=[]=])
+    [=[if (location >= log_.payload_bytes) return nullptr;]=] [=[]=])
 mutant("a body may be longer than its cell" ${reader} partition_log_reader_test
     [=[return view.length <= log_.inline_bytes;]=] [=[return true;]=])
 mutant("a body may reach beyond its extent" ${reader} partition_log_reader_test
-    [=[if ((location & (log_.extent_bytes - 1)) + view.length > log_.extent_bytes) return false;]=] [=[]=])
+    [=[if ((location & (log_.extent_bytes - 1)) + length > log_.extent_bytes) return nullptr;]=] [=[]=])
 
 set(exclusive partition_log/exclusive_publisher.hpp)
 mutant("an exclusive producer never moves the log end" ${exclusive} partition_log_exclusive_test
@@ -109,17 +109,16 @@ mutant("R1: what is committed beyond the log end is lost" ${recovery} recovery_a
     [=[    recover_log_end(log);
     M::point]=] [=[    M::point]=])
 mutant("R2: a living holder loses its lease" ${recovery} recovery_attach_test
-    [=[if (owner != 0 && same_tenure && !is_dead(owner)) return false;]=] [=[if (owner == 3 && same_tenure) return false;]=])
+    [=[if (layout::has_begun(owner) && same_tenure && !is_dead(owner)) return false;]=] [=[if (owner == 3 && same_tenure) return false;]=])
 mutant("R2: a lease outlives its tenure" ${recovery} recovery_attach_test
-    [=[if (owner != 0 && same_tenure && !is_dead(owner)) return false;]=]
+    [=[if (layout::has_begun(owner) && same_tenure && !is_dead(owner)) return false;]=]
     [=[if (owner != 0 && (same_tenure || owner != 0) && !is_dead(owner)) return false;]=])
 mutant("R3: a dead producer's extents stay owned" ${recovery} recovery_reap_test
     [=[const std::uint64_t extents = seal_extents(log, slot, generation);]=] [=[const std::uint64_t extents = generation & 0;]=])
 mutant("R3: a dead producer's extents are free at once" ${recovery} recovery_reap_test
     [=[partition_log::sealed_extent(end), std::memory_order_acq_rel]=] [=[partition_log::sealed_extent(end & 0), std::memory_order_acq_rel]=])
 mutant("R4: the living are reaped" ${recovery} recovery_reap_test
-    [=[    if (!is_dead(owner)) return false;
-    const]=] [=[    const]=])
+    [=[if (!is_dead(layout::client_of(owner))) return false;]=] [=[]=])
 mutant("R4: a slow reaper frees the next owner's slot" ${recovery} recovery_reap_test
     [=[if (entry.owner.compare_exchange_strong(expected, 0, std::memory_order_acq_rel, std::memory_order_relaxed)) {]=]
     [=[entry.owner.store(0, std::memory_order_release);
@@ -146,7 +145,7 @@ mutant("R5: committed cells are released" ${recovery} recovery_reap_test
 
 set(attachment recovery/attachment.hpp)
 mutant("a shared producer does not look at the lease" ${attachment} recovery_attach_test
-    [=[if (lease == 0) return attached;]=] [=[if (lease + 1 != 0) return attached;]=])
+    [=[if (const std::uint64_t lease = live_lease(); lease != 0) {]=] [=[if (const std::uint64_t lease = live_lease(); lease + 1 == 0) {]=])
 mutant("an exclusive producer does not look at the slots" ${attachment} recovery_attach_test
     [=[if (const auto other = other_live_producer(attached.slot)) {]=]
     [=[if (const auto other = other_live_producer(attached.slot); other && *other > 1000) {]=])
@@ -155,7 +154,7 @@ mutant("an exclusive producer leaves open tickets behind" ${attachment} recovery
         return attached;]=] [=[        return attached;]=])
 mutant("a tenure begins with the last one's ticket" ${attachment} recovery_reap_test
     [=[        entry.ticket.store(partition_log::kIdle, std::memory_order_release);           // release ENTRY
-        return generation;]=] [=[        return generation;]=])
+]=] [=[]=])
 mutant("tenures share a generation" ${attachment} recovery_attach_test
     [=[entry.generation.load(std::memory_order_relaxed) + 1;]=] [=[entry.generation.load(std::memory_order_relaxed) | 1;]=])
 mutant("a full table is not reaped" ${attachment} recovery_attach_test
