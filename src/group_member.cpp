@@ -74,7 +74,20 @@ GroupMember::GroupMember(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<c
     const auto policy = group_table::read_options(groups_, group_.slot).loss_policy;
     for (Part& part : parts_) part.cursor->on_loss(is_policy(policy) ? static_cast<OnLoss>(policy) : OnLoss::error);
     poll_every_ticks_ = static_cast<std::uint64_t>(options.session_timeout.count()) * 1000 * platform::ticks_per_us() / 64;
-    if (role_ == Role::member) join();
+    if (role_ == Role::member) {
+        join();
+    } else {
+        begin_to_gate();
+    }
+}
+
+/// A group that gates does so without members, too: what a join does, for a group that a reader by hand has named first.
+void GroupMember::begin_to_gate() noexcept {
+    if (!group_table::wants_gates(groups_, group_.slot)) return;
+    for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+        if (groups_.word(group_.slot, p).touched) continue;
+        (void)group_table::regate(groups_, group_.slot, p, parts_[p].cursor->gate_floor(), group_table::BelowFloor::raise);
+    }
 }
 
 void GroupMember::find_or_create() {

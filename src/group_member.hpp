@@ -108,6 +108,7 @@ private:
 
     void find_or_create();
     void join();
+    void begin_to_gate() noexcept;
     [[nodiscard]] Status rebalance();
     [[nodiscard]] Status part_from(group_table::LookStatus why);
     void give_up();

@@ -168,6 +168,21 @@ TEST_CASE("A gating group holds producers back, also while no member runs, and l
     CHECK(rest.records[0].offset == full);
 }
 
+TEST_CASE("A gating group that a reader by hand names first gates no lower than the log start may be already") {
+    GroupPlace place(1, WhenFull::block);
+    place.publish(200);  // nothing gates: the log start has moved, and the floor with it
+    const std::uint64_t start = place.broker.describe_topic("t").partitions.at(0).log_start;
+    REQUIRE(start > 0);
+    GroupOptions options = starting(Position::at(0));
+    options.gating = true;
+    Consumer consumer(place.broker, options);
+    consumer.assign("t", 0, Position::committed());
+    CHECK(consumer.position("t", 0) >= start);
+    CHECK(place.view().partitions.at(0).word.gates);
+    CHECK(fill(place) < 64);
+    CHECK(consumer.poll().gaps.empty());  // all that it gates is there
+}
+
 TEST_CASE("A producer that waits for a gating group goes on when it commits") {
     GroupPlace place(1, WhenFull::block);
     GroupOptions options = group();
