@@ -79,7 +79,7 @@ bool each_once(const ringmain::Broker& broker, std::uint64_t orders) {
 int main(int argc, char** argv) {
     const std::uint64_t orders = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 50'000;
     try {
-        const ringmain::Broker broker(ringmain::default_broker_directory(), ringmain::Broker::Mode::open_or_create);
+        ringmain::Broker broker(ringmain::default_broker_directory(), ringmain::Broker::Mode::open_or_create);
         for (const char* topic : {"orders", "invoices"})
             broker.ensure_topic(topic, {.records = 1 << 17, .payload_bytes = 0});
         if (!feed(broker, orders) || !invoice(broker))

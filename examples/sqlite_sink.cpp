@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
     const char* path = argc > 1 ? argv[1] : "balances.db";
     const std::uint64_t payments = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20'000;
     try {
-        const ringmain::Broker broker(ringmain::default_broker_directory(), ringmain::Broker::Mode::open_or_create);
+        ringmain::Broker broker(ringmain::default_broker_directory(), ringmain::Broker::Mode::open_or_create);
         broker.ensure_topic("payments", {.records = 1 << 17, .payload_bytes = 0});
         Database database(path);
         feed(broker, payments);

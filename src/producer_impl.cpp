@@ -173,6 +173,7 @@ Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, st
     for (std::size_t i = 0; i < records.size(); ++i) {
         const ProducerRecord& record = records[i];
         const std::uint32_t partition = choose_partition(record, [&] {
+            if (named()) return next_for_null_key(record);
             if (!null_key) null_key = next_round_robin();
             return *null_key;
         });

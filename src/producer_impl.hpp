@@ -80,7 +80,7 @@ private:
     }
     /// The same for a record by itself: each null key takes its turn.
     [[nodiscard, gnu::always_inline]] std::uint32_t choose_partition(const ProducerRecord& record) noexcept {
-        return choose_partition(record, [this] { return next_round_robin(); });
+        return choose_partition(record, [&] { return next_for_null_key(record); });
     }
     [[nodiscard]] bool named() const noexcept { return !options_.name.empty(); }
     [[nodiscard]] std::unique_ptr<PartitionProducer>& attachment(std::uint32_t partition) noexcept {
@@ -88,6 +88,10 @@ private:
     }
     [[nodiscard]] bool exists(std::uint32_t partition) const noexcept { return partition < partitions_; }
     std::uint32_t next_round_robin() noexcept;
+    /// A named producer's null keys follow the sequence: whoever publishes it again must find it in the same partition.
+    [[nodiscard]] std::uint32_t next_for_null_key(const ProducerRecord& record) noexcept {
+        return named() ? static_cast<std::uint32_t>(record.sequence % partitions_) : next_round_robin();
+    }
     [[nodiscard, gnu::always_inline]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept {
         return record.timestamp_ns ? *record.timestamp_ns : clock_ns();
     }

@@ -107,7 +107,8 @@ struct ProducerRecord {
     OptionalBytes value = std::nullopt;
     OptionalBytes key = std::nullopt;
     std::span<const Header> headers = {};
-    /// Explicit partition; otherwise murmur2 of the key, or round-robin for a null key.
+    /// Explicit partition; otherwise murmur2 of the key, or for a null key round-robin (a named producer: sequence modulo the
+    /// number of partitions, so that a record that is published again goes to the same one).
     std::optional<std::uint32_t> partition = std::nullopt;
     /// Nanoseconds since the Unix epoch; otherwise the producer's clock.
     std::optional<std::int64_t> timestamp_ns = std::nullopt;

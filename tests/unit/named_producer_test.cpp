@@ -63,7 +63,7 @@ std::vector<Read> read_all(const Broker& broker) {
 
 TEST_CASE("a named producer publishes each sequence once, and its successor knows the last one") {
     const bool exclusive = GENERATE(false, true);
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     {
         Producer producer(test.broker, "events", named("stage", exclusive));
@@ -88,7 +88,7 @@ TEST_CASE("a named producer publishes each sequence once, and its successor know
 }
 
 TEST_CASE("the last sequence of a name outlives its records") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     {
         Producer producer(test.broker, "events", named("stage"));
@@ -102,7 +102,7 @@ TEST_CASE("the last sequence of a name outlives its records") {
 }
 
 TEST_CASE("a stamp travels with headers, without them, in cells and in extents, copied and seen in place") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     Producer producer(test.broker, "events", named("stage"));
     const std::array<Header, 1> headers = {Header{"source", as_bytes("x")}};
@@ -131,7 +131,7 @@ TEST_CASE("a stamp travels with headers, without them, in cells and in extents, 
 }
 
 TEST_CASE("a record without a name has no stamp") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     Producer producer(test.broker, "events");
     REQUIRE(producer.publish(record("plain", 0)).status == Status::ok);
@@ -139,7 +139,7 @@ TEST_CASE("a record without a name has no stamp") {
 }
 
 TEST_CASE("a name wants a sequence and a sequence a name") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     Producer stage(test.broker, "events", named("stage"));
     Producer plain(test.broker, "events");
@@ -156,7 +156,7 @@ TEST_CASE("a name wants a sequence and a sequence a name") {
 }
 
 TEST_CASE("each record of a named batch has its own sequence and its own answer") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     Producer producer(test.broker, "events", named("stage"));
     REQUIRE(producer.publish(record("2", 2)).status == Status::ok);
@@ -173,7 +173,7 @@ TEST_CASE("each record of a named batch has its own sequence and its own answer"
 }
 
 TEST_CASE("loans of a named producer carry their sequence") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     Producer producer(test.broker, "events", named("stage"));
     std::uint64_t sequence = 0;
@@ -192,7 +192,7 @@ TEST_CASE("loans of a named producer carry their sequence") {
 }
 
 TEST_CASE("sequences are counted by partition and by name") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic(2));
     Producer one(test.broker, "events", named("one"));
     Producer two(test.broker, "events", named("two"));
@@ -206,7 +206,7 @@ TEST_CASE("sequences are counted by partition and by name") {
 }
 
 TEST_CASE("a name belongs to one producer while its process lives, stopped or not") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     std::array<int, 2> ready{};
     REQUIRE(::pipe(ready.data()) == 0);
@@ -237,7 +237,7 @@ TEST_CASE("a name belongs to one producer while its process lives, stopped or no
 }
 
 TEST_CASE("two producers of one handle do not share a name, and a refused one leaves no slot taken") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     const Producer first(test.broker, "events", named("stage"));
     for (int i = 0; i < 8; ++i)
@@ -246,7 +246,7 @@ TEST_CASE("two producers of one handle do not share a name, and a refused one le
 }
 
 TEST_CASE("names have a length and a number that are not exceeded") {
-    const test::TestBroker test;
+    test::TestBroker test;
     (void)test.broker.create_topic("events", small_topic());
     const std::string longest(producer_name_bytes_max, 'n');
     CHECK(test::thrown_by([&] { const Producer refused(test.broker, "events", named(longest + "n")); }).code == ErrorCode::invalid_argument);
@@ -259,7 +259,7 @@ TEST_CASE("names have a length and a number that are not exceeded") {
 }
 
 TEST_CASE("a stamp counts for the largest record") {
-    const test::TestBroker test;
+    test::TestBroker test;
     TopicOptions options = small_topic();
     options.payload_bytes = 0;
     (void)test.broker.create_topic("events", options);
