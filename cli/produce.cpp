@@ -41,6 +41,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  echo 'MSFT,421.5' | ringmain produce trades -K ,\n"
     "  tail -F app.log | ringmain produce logs -H host=web1\n"
+    "  ringmain produce trades -K , --name loader trades.csv   # again after a kill: publishes the rest\n"
     "  ringmain produce frames -k camera1 frame1.jpg frame2.jpg\n"
     "  ringmain produce trades -K , monday.csv tuesday.csv";
 
@@ -50,6 +51,7 @@ struct ProduceArguments {
     std::optional<std::string> key;
     std::optional<std::string> delimiter;
     std::vector<std::string> headers;
+    std::string name;
     std::uint32_t partition = 0;
     bool has_partition = false;
     bool empty_is_null = false;
@@ -79,7 +81,21 @@ void check_partition(const ProduceArguments& arguments, const Producer& producer
 
 std::string_view source_name(std::string_view path) noexcept { return path == "-" ? kStandardInput : path; }
 
-void produce_lines(const std::string& path, const RecordTemplate& record, const Producer& producer,
+/// Numbers the records of a named producer over all its input, and no others.
+class Sequence {
+public:
+    explicit Sequence(bool named) noexcept : named_(named) {}
+    [[nodiscard]] ProducerRecord number(ProducerRecord record) noexcept {
+        record.sequence = named_ ? ++last_ : 0;
+        return record;
+    }
+
+private:
+    bool named_;
+    std::uint64_t last_ = 0;
+};
+
+void produce_lines(const std::string& path, const RecordTemplate& record, const Producer& producer, Sequence& sequence,
                    Publisher& publisher) {
     const InputFile input(path);
     const std::uint64_t line_bytes_max = record.line_bytes_max(producer.record_bytes_max());
@@ -90,40 +106,43 @@ void produce_lines(const std::string& path, const RecordTemplate& record, const 
             ++origin.line;
             if (line->bytes > line_bytes_max)
                 publisher.refuse_large(origin, line->bytes);
-            publisher.add(record.from_line(line->text), origin);
+            publisher.add(sequence.number(record.from_line(line->text)), origin);
         }
         publisher.publish();  // before the next read, which may wait
     }
 }
 
-void produce_file(const std::string& path, const RecordTemplate& record, const Producer& producer,
+void produce_file(const std::string& path, const RecordTemplate& record, const Producer& producer, Sequence& sequence,
                   Publisher& publisher) {
     const WholeInput input = read_whole(path, producer.record_bytes_max());
     const Origin origin{source_name(path)};
     if (input.bytes > input.content.size())
         publisher.refuse_large(origin, input.bytes);
-    publisher.add(record.from_value(input.content), origin);
+    publisher.add(sequence.number(record.from_value(input.content)), origin);
     publisher.publish();
 }
 
 void run_produce(const CLI::App& app, const ProduceArguments& arguments) {
     const RecordTemplate record = make_template(arguments);
     const Broker broker = open_broker(app);
-    Producer producer(broker, arguments.topic, {.timeout = Publisher::kPublishPatience});
+    Producer producer(broker, arguments.topic, {.timeout = Publisher::kPublishPatience, .name = arguments.name});
     check_partition(arguments, producer);
     catch_stop_signals();
     Publisher publisher(producer);
+    Sequence sequence(!arguments.name.empty());
     const auto tell_count = [&] {
         note("{} published to {}", counted(publisher.published(), "record"), arguments.topic);
+        if (publisher.duplicates() != 0)
+            note("{} had been published before by '{}'", counted(publisher.duplicates(), "record"), arguments.name);
     };
     try {
         if (arguments.files.empty())
-            produce_lines("-", record, producer, publisher);
+            produce_lines("-", record, producer, sequence, publisher);
         for (const std::string& path : arguments.files) {
             if (arguments.delimiter)
-                produce_lines(path, record, producer, publisher);
+                produce_lines(path, record, producer, sequence, publisher);
             else
-                produce_file(path, record, producer, publisher);
+                produce_file(path, record, producer, sequence, publisher);
         }
     } catch (...) {
         tell_count();  // what was published before the error stays published
@@ -154,6 +173,12 @@ void add_produce(CLI::App& app) {
                      "Header of every record; without '=' its value is null; may be repeated")
         ->type_name("name=value")
         ->allow_extra_args(false);
+    produce
+        ->add_option("--name", arguments->name,
+                     "Publish as the named producer NAME, each record numbered by its place in the input: run again with the "
+                     "same input after any interruption, this publishes only what is not in the log yet")
+        ->type_name("NAME")
+        ->check(CLI::Validator([](std::string& name) { return name.empty() ? "a name is not empty" : ""; }, ""));
     produce->add_flag("-Z,--empty-is-null", arguments->empty_is_null, "Publish an empty value as null");
     produce->footer(kFooter);
     produce->callback([produce, partition, arguments] {

@@ -74,8 +74,8 @@ void Publisher::publish() {
         results_.assign(attempted, PublishResult{});
         const BatchResult result = producer_.publish_batch(std::span(records_).first(attempted), results_);
         published_ += result.published;
-        drop_published(attempted);
-        if (result.status == Status::ok) {
+        drop_done(attempted);
+        if (result.status == Status::ok || result.status == Status::duplicate) {
             has_told_to_wait_ = false;
             continue;
         }
@@ -97,10 +97,12 @@ std::size_t Publisher::find_result(Status status) const noexcept {
     return static_cast<std::size_t>(found - results_.begin());
 }
 
-void Publisher::drop_published(std::size_t attempted) {
+void Publisher::drop_done(std::size_t attempted) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < records_.size(); ++i) {
-        if (i < attempted && results_[i].status == Status::ok)
+        const bool duplicate = i < attempted && results_[i].status == Status::duplicate;
+        duplicates_ += duplicate ? 1 : 0;
+        if (duplicate || (i < attempted && results_[i].status == Status::ok))
             continue;
         if (i < attempted)
             results_[kept] = results_[i];

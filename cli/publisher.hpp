@@ -40,10 +40,12 @@ public:
     [[noreturn]] void refuse_large(const Origin& origin, std::uint64_t bytes);
 
     [[nodiscard]] std::uint64_t published() const noexcept { return published_; }
+    /// Records of a named producer that were in the log, or had been, before this run.
+    [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
 
 private:
     void check_size(const ProducerRecord& record, const Origin& origin);
-    void drop_published(std::size_t attempted);
+    void drop_done(std::size_t attempted);
     [[nodiscard]] std::size_t find_result(Status status) const noexcept;
     void wait_for_room(std::uint32_t partition);
     [[noreturn]] void refuse(std::size_t index) const;
@@ -53,6 +55,7 @@ private:
     std::vector<Origin> origins_;  ///< One for each of records_.
     std::vector<PublishResult> results_;
     std::uint64_t published_ = 0;
+    std::uint64_t duplicates_ = 0;
     bool has_told_to_wait_ = false;
 };
 

@@ -41,6 +41,8 @@ std::string_view meaning(Status status) noexcept {
             return "the group's position was lost to retention; 'ringmain group reset' moves it";
         case Status::commit_refused:
             return "a partition's position could not be committed";
+        case Status::duplicate:
+            return "the producer's name has this sequence, or a later one, in the log already";
         case Status::no_group:
             return "the consumer has no group";
         case Status::corrupt:

@@ -72,7 +72,7 @@ inline void PartitionCursor::describe(const partition_log::RecordView& view, std
     record.value.reset();
     if (!view.null_key()) record.key.emplace(view.key(), view.key_bytes);
     if (!view.null_value()) record.value.emplace(view.body, view.value_bytes);
-    record.headers = Headers({view.headers(), view.headers_bytes}, headers);
+    record.headers = Headers({view.headers(), view.headers_bytes}, headers, (view.flags & layout::kHasStamp) != 0);
 }
 
 /// Copies a record that was found, if it is still there behind the copy. The view is a value: see below.

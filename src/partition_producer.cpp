@@ -11,6 +11,7 @@
 #include "platform/futex.hpp"
 #include "platform/system_failure.hpp"
 #include "recovery/attachment.hpp"
+#include "recovery/named_attachment.hpp"
 #include "topic_paths.hpp"
 
 namespace ringmain {
@@ -21,10 +22,14 @@ auto death_oracle(const Broker::Impl& broker) noexcept {
     return [&broker](std::uint64_t owner) noexcept { return broker.clients().proven_dead_word(owner); };
 }
 
+std::string client_text(const Broker::Impl& broker, std::uint64_t owner) {
+    return to_string(broker.clients().describe(layout::ClientId::from_word(layout::client_of(owner))));
+}
+
 std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log& log, std::uint32_t slot) {
     const std::uint64_t owner = slot < log.producer_slots ? log.producers[slot].owner.load(std::memory_order_acquire) : 0;  // acquire ENTRY
     if (owner == 0) return "a producer that has just left";
-    return to_string(broker.clients().describe(layout::ClientId::from_word(layout::client_of(owner))));
+    return client_text(broker, owner);
 }
 
 [[noreturn]] void refuse(const Broker::Impl& broker, const TopicFiles& topic, std::uint32_t partition,
@@ -49,10 +54,28 @@ std::string holder_text(const Broker::Impl& broker, const PartitionProducer::Log
     }
 }
 
+[[noreturn]] void refuse_name(const Broker::Impl& broker, const std::string& object, std::string_view name,
+                              const recovery::ClaimedName& claimed) {
+    const std::string who = "producer name '" + std::string(name) + "' ";
+    switch (claimed.outcome) {
+        case recovery::NameOutcome::held:
+            throw error_about(ErrorCode::busy, object,
+                        who + "belongs to " + (claimed.holder == 0 ? std::string("a producer that has just left") : client_text(broker, claimed.holder)) +
+                            "; another one can have it when that process has ended, not while it is stopped");
+        case recovery::NameOutcome::collision:
+            throw error_about(ErrorCode::invalid_argument, object, who + "has the same id as another name there; choose a different one");
+        case recovery::NameOutcome::corrupt:
+            throw error_about(ErrorCode::corrupt, object, who + "has an entry that contradicts the log; run 'ringmain verify'");
+        default:
+            throw error_about(ErrorCode::limit, object,
+                        who + "has no room: " + std::to_string(layout::kProducerNamesMax) + " other names were used there, and names stay");
+    }
+}
+
 }  // namespace
 
 PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<const TopicFiles> topic,
-                                     std::uint32_t partition, bool exclusive)
+                                     std::uint32_t partition, bool exclusive, std::string_view name)
     : broker_(std::move(broker)),
       topic_(std::move(topic)),
       partition_(partition),
@@ -66,6 +89,13 @@ PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::
         throw platform::system_failure("write", readers_path(topic_->directory()), EACCES);
     }
     attach(exclusive);
+    if (name.empty()) return;
+    try {
+        claim_name(name);
+    } catch (...) {
+        detach();
+        throw;
+    }
 }
 
 void PartitionProducer::attach(bool exclusive) {
@@ -81,13 +111,36 @@ void PartitionProducer::attach(bool exclusive) {
     }
 }
 
-PartitionProducer::~PartitionProducer() {
-    if (broker_->fork_guard().forked()) return;
+void PartitionProducer::claim_name(std::string_view name) {
+    const auto is_dead = death_oracle(*broker_);
+    recovery::NamedAttachment attachment(log_, owner_, is_dead);
+    const recovery::ClaimedName claimed = attachment.claim(name, producer_id(name));
+    if (claimed.outcome != recovery::NameOutcome::claimed) refuse_name(*broker_, partition_text(topic_->name(), partition_), name, claimed);
+    named_entry_ = claimed.entry;
+    named_.emplace(log_, log_.named[claimed.entry]);
+}
+
+void PartitionProducer::detach() noexcept {
     const auto is_dead = death_oracle(*broker_);
     recovery::Attachment attachment(log_, owner_, is_dead);
     bodies().seal();
     if (exclusive_) attachment.give_back_lease();
     attachment.detach(slot_);
+    if (named_) recovery::NamedAttachment(log_, owner_, is_dead).give_back(named_entry_);
+}
+
+PartitionProducer::~PartitionProducer() {
+    if (!broker_->fork_guard().forked()) detach();
+}
+
+partition_log::Published PartitionProducer::publish_named(const partition_log::RecordParts& parts, std::uint64_t sequence) noexcept {
+    return after(shared_ ? named_->publish(*shared_, parts, sequence) : named_->publish(*exclusive_, parts, sequence));
+}
+
+partition_log::Published PartitionProducer::publish_named_placed(const partition_log::RecordParts& parts,
+                                                                 partition_log::Location location, std::uint64_t sequence) noexcept {
+    return after(shared_ ? named_->publish_placed(*shared_, parts, location, sequence)
+                         : named_->publish_placed(*exclusive_, parts, location, sequence));
 }
 
 partition_log::BatchPublished PartitionProducer::publish_batch(std::span<const partition_log::RecordParts> parts,

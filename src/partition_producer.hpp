@@ -5,11 +5,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <variant>
 
 #include "broker_impl.hpp"
 #include "partition_log/doorbell.hpp"
 #include "partition_log/exclusive_publisher.hpp"
+#include "partition_log/named_publisher.hpp"
 #include "partition_log/publisher.hpp"
 #include "platform/mapping.hpp"
 #include "platform/memory.hpp"
@@ -26,9 +28,12 @@ public:
     using Shared = partition_log::SharedPublisher<Memory>;
     using Exclusive = partition_log::ExclusivePublisher<Memory>;
 
-    /// Throws Error: busy, limit, permission_denied, corrupt, version_mismatch, not_found.
+    using Named = partition_log::NamedPublisher<Memory>;
+
+    /// `name`: empty, or that of a named producer. Throws Error: busy, limit, permission_denied, corrupt, version_mismatch,
+    /// not_found, invalid_argument (a name that cannot be told from another one).
     PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<const TopicFiles> topic, std::uint32_t partition,
-                      bool exclusive);
+                      bool exclusive, std::string_view name);
     PartitionProducer(const PartitionProducer&) = delete;
     PartitionProducer& operator=(const PartitionProducer&) = delete;
     ~PartitionProducer();
@@ -44,6 +49,12 @@ public:
     }
     [[nodiscard]] partition_log::BatchPublished publish_batch(std::span<const partition_log::RecordParts> parts,
                                                               std::span<std::uint64_t> offsets) noexcept;
+
+    // Named producers only. The parts carry the stamp of the sequence.
+    [[nodiscard]] partition_log::Published publish_named(const partition_log::RecordParts& parts, std::uint64_t sequence) noexcept;
+    [[nodiscard]] partition_log::Published publish_named_placed(const partition_log::RecordParts& parts,
+                                                                partition_log::Location location, std::uint64_t sequence) noexcept;
+    [[nodiscard]] std::uint64_t last_sequence() const noexcept { return named_->last(); }
 
     [[nodiscard]] partition_log::BodyWriter<Memory>& bodies() noexcept {
         return shared_ ? shared_->bodies() : exclusive_->bodies();
@@ -67,6 +78,8 @@ private:
     }
     void answer_doorbell() noexcept;
     void attach(bool exclusive);
+    void claim_name(std::string_view name);
+    void detach() noexcept;
 
     std::shared_ptr<Broker::Impl> broker_;
     std::shared_ptr<const TopicFiles> topic_;
@@ -79,6 +92,8 @@ private:
     std::uint32_t slot_ = 0;
     std::optional<Shared> shared_;
     std::optional<Exclusive> exclusive_;
+    std::uint32_t named_entry_ = 0;
+    std::optional<Named> named_;
 };
 
 }  // namespace ringmain

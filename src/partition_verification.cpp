@@ -11,6 +11,7 @@
 #include "gate_table/gate_table.hpp"
 #include "layout/clients.hpp"
 #include "partition_log/control_check.hpp"
+#include "partition_log/intents.hpp"
 #include "partition_log/reader.hpp"
 
 namespace ringmain {
@@ -37,6 +38,7 @@ public:
 
     void run() {
         const bool sound = check_control();
+        check_names();
         check_producers();
         check_extents();
         check_readers();
@@ -71,6 +73,26 @@ private:
         const std::uint64_t client = layout::client_of(owner);
         return owner == 0 ||
                ((client & 0xffffffffU) <= layout::kClientsMax && (client & 0xffffffffU) != 0 && client >> 32 != 0);
+    }
+
+    void check_names() {
+        if (log_.control->names.load(std::memory_order_acquire) > layout::kProducerNamesMax)  // acquire NAME
+            damage("more producer names than there can be");
+        for (std::uint32_t i = 0; i < partition_log::names_used(log_); ++i) {
+            const auto& entry = log_.named[i];
+            const std::string who = "producer name " + std::to_string(i);
+            if (entry.id.load(std::memory_order_acquire) == 0)  // acquire NAME
+                damage(who + " has no id");
+            if (entry.name_length.load(std::memory_order_acquire) > layout::kProducerNameBytesMax)  // acquire NAME
+                damage(who + " has an impossible length");
+            if (!names_a_client(entry.hold.high.load(std::memory_order_acquire)))  // acquire NAME
+                damage(who + " has an impossible owner");
+            const std::uint64_t intent = entry.hold.low.load(std::memory_order_acquire);  // acquire INTENT
+            const bool none = partition_log::intent_state(intent) == partition_log::IntentState::none;
+            // an exclusive producer moves the log end after its commits
+            if (none ? intent != 0 : partition_log::offset_of(intent) > reader_.log_end())
+                damage(who + " has an impossible intent");
+        }
     }
 
     void check_producers() {

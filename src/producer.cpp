@@ -58,6 +58,8 @@ PublishResult Producer::try_publish(Loan& loan) noexcept { return publish_loan(l
 
 void Producer::attach(std::uint32_t partition) { impl_->attach(partition); }
 
+std::uint64_t Producer::last_sequence(std::uint32_t partition) { return impl_->last_sequence(partition); }
+
 std::optional<GateDescription> Producer::blocking_gate(std::uint32_t partition) const {
     return impl_->attach(partition).lowest_gate();
 }

@@ -32,6 +32,15 @@ Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topi
     batch_records_max_ = geometry.batch_records_max;
     partitions_ = topic_->options().partitions;
     producers_.resize(partitions_);
+    if (options.name.size() > producer_name_bytes_max) {
+        throw error_about(ErrorCode::invalid_argument, "topic '" + topic_->name() + "'",
+                    "cannot have a producer name of " + std::to_string(options.name.size()) + " bytes; the longest has " +
+                        std::to_string(producer_name_bytes_max));
+    }
+    if (named()) {
+        named_producers_.resize(partitions_);
+        producer_id_ = producer_id(options.name);
+    }
     if (partitions_ == 1) attach(0);  // one partition: what is wrong is said now
 }
 
@@ -44,10 +53,14 @@ PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
                     "has no partition " + std::to_string(partition) + "; it has 0.." + std::to_string(producers_.size() - 1));
     }
     if (topic_->deleted()) throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
-    if (!producers_[partition]) {
-        producers_[partition] = std::make_unique<PartitionProducer>(broker_, topic_, partition, options_.exclusive);
-    }
-    return *producers_[partition];
+    auto& producer = attachment(partition);
+    if (!producer) producer = std::make_unique<PartitionProducer>(broker_, topic_, partition, options_.exclusive, options_.name);
+    return *producer;
+}
+
+std::uint64_t Producer::Impl::last_sequence(std::uint32_t partition) {
+    if (!named()) throw error_about(ErrorCode::invalid_argument, "producer of topic '" + topic_->name() + "'", "has no name, and so no sequence");
+    return attach(partition).last_sequence();
 }
 
 Status Producer::Impl::entry_status() const noexcept {
@@ -55,7 +68,7 @@ Status Producer::Impl::entry_status() const noexcept {
 }
 
 PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& status) noexcept {
-    if (producers_[partition]) {
+    if (attachment(partition)) {
         status = Status::topic_deleted;
         return nullptr;
     }
@@ -81,16 +94,20 @@ std::int64_t Producer::Impl::clock_ns() const noexcept {
 
 Status Producer::Impl::encode(const ProducerRecord& record, std::vector<std::byte>& headers,
                               partition_log::RecordParts& parts) const noexcept {
+    if (!sound_sequence(record)) return Status::invalid;
     std::uint64_t headers_bytes = 0;
     if (!record.headers.empty()) {
         const auto bytes = encoded_headers_bytes(record.headers);
         if (!bytes) return Status::invalid;
         if (*bytes > record_bytes_max_) return Status::too_large;
         headers_bytes = *bytes;
-        headers.resize(headers_bytes);
-        encode_headers(record.headers, headers.data());
     }
-    return take_apart(record, headers.data(), headers_bytes, record_bytes_max_, parts);
+    headers.resize(headers_bytes + (named() ? layout::kStampBytes : 0));
+    encode_headers(record.headers, headers.data());
+    const Status status = take_apart(record, headers.data(), headers_bytes, record_bytes_max_, parts);
+    if (status != Status::ok || !named()) return status;
+    write_stamp(headers.data() + headers_bytes, {producer_id_, record.sequence});
+    return add_stamp(headers.data(), record_bytes_max_, parts);
 }
 
 PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) noexcept {
@@ -100,7 +117,7 @@ PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) n
     const std::uint32_t partition = choose_partition(record);
     if (!exists(partition)) [[unlikely]] return {Status::invalid};
     PartitionProducer* const producer = producers_[partition].get();
-    if (producer == nullptr || producer->deleted() || !record.headers.empty()) [[unlikely]] return publish_slowly(record, partition, wait);
+    if (producer == nullptr || producer->deleted() || (record.headers.size() | record.sequence) != 0) [[unlikely]] return publish_slowly(record, partition, wait);
     partition_log::RecordParts parts;
     const Status status = take_apart(record, nullptr, 0, record_bytes_max_, parts);
     if (status != Status::ok) [[unlikely]] return {status, partition};
@@ -110,7 +127,7 @@ PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) n
     return {published.status, partition, published.offset};
 }
 
-/// The first record to a partition, and records with headers.
+/// The first record to a partition, records with headers, and those of named producers.
 PublishResult Producer::Impl::publish_slowly(const ProducerRecord& record, std::uint32_t partition, Wait wait) noexcept {
     Status status = Status::ok;
     PartitionProducer* const producer = attached(partition, status);
@@ -119,7 +136,14 @@ PublishResult Producer::Impl::publish_slowly(const ProducerRecord& record, std::
     status = encode(record, headers_, parts);
     if (status != Status::ok) return {status, partition};
     parts.timestamp_ns = timestamp_of(record);
+    if (named()) return publish_named(*producer, parts, record.sequence, partition, wait);
     return publish_patiently(*producer, parts, partition, wait);
+}
+
+PublishResult Producer::Impl::publish_named(PartitionProducer& producer, const partition_log::RecordParts& parts,
+                                            std::uint64_t sequence, std::uint32_t partition, Wait wait) noexcept {
+    const auto published = persist(producer, wait, [&] { return producer.publish_named(parts, sequence); });
+    return {published.status, partition, published.offset};
 }
 
 PublishResult Producer::Impl::publish_patiently(PartitionProducer& producer, partition_log::RecordParts parts,
@@ -130,6 +154,7 @@ PublishResult Producer::Impl::publish_patiently(PartitionProducer& producer, par
 
 /// Everything that publish would refuse the record for, whatever is in the log.
 Status Producer::Impl::check(const ProducerRecord& record) const noexcept {
+    if (!sound_sequence(record)) return Status::invalid;
     std::uint64_t headers_bytes = 0;
     if (!record.headers.empty()) {
         const auto bytes = encoded_headers_bytes(record.headers);
@@ -137,7 +162,8 @@ Status Producer::Impl::check(const ProducerRecord& record) const noexcept {
         headers_bytes = *bytes;
     }
     partition_log::RecordParts parts;
-    return take_apart(record, nullptr, headers_bytes, record_bytes_max_, parts);
+    const Status status = take_apart(record, nullptr, headers_bytes, record_bytes_max_, parts);
+    return status == Status::ok && named() ? add_stamp(nullptr, record_bytes_max_, parts) : status;
 }
 
 Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results) noexcept {
@@ -147,6 +173,7 @@ Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, st
     for (std::size_t i = 0; i < records.size(); ++i) {
         const ProducerRecord& record = records[i];
         const std::uint32_t partition = choose_partition(record, [&] {
+            if (named()) return next_for_null_key(record);
             if (!null_key) null_key = next_round_robin();
             return *null_key;
         });
@@ -212,6 +239,22 @@ BatchResult Producer::Impl::publish_share(std::span<const ProducerRecord> record
     return {status, done};
 }
 
+/// Each record under its own ticket: the sequence of one ticket at a time can be in doubt when this process dies.
+BatchResult Producer::Impl::publish_named_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results,
+                                                Wait wait) noexcept {
+    BatchResult total;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const PublishResult result = publish_slowly(records[i], batch_.partitions[i], wait);
+        if (!results.empty()) results[i] = result;
+        if (result.status == Status::ok) ++total.published;
+        if (total.status == Status::ok) total.status = result.status;
+        if (result.status == Status::ok || result.status == Status::duplicate) continue;
+        total.status = result.status;
+        break;
+    }
+    return total;
+}
+
 BatchResult Producer::Impl::publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results,
                                           Wait wait) noexcept {
     const UseScope scope(use_);
@@ -222,6 +265,7 @@ BatchResult Producer::Impl::publish_batch(std::span<const ProducerRecord> record
         return total;
     }
     total.status = prepare_batch(records, results);
+    if (total.status == Status::ok && named()) return publish_named_batch(records, results, wait);
     for (std::size_t i = 0; i < records.size() && total.status == Status::ok; ++i) {
         if (batch_.partitions[i] == kTaken) continue;
         const BatchResult share = publish_share(records, i, results, wait);

@@ -41,6 +41,8 @@ public:
 
     /// Throws Error as PartitionProducer; topic_deleted, forked, invalid_argument.
     PartitionProducer& attach(std::uint32_t partition);
+    /// As attach; invalid_argument without a name.
+    std::uint64_t last_sequence(std::uint32_t partition);
 
     [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
     [[nodiscard]] std::uint64_t record_bytes_max() const noexcept { return record_bytes_max_; }
@@ -55,6 +57,7 @@ private:
         partition_log::Location location = partition_log::kInCell;
         partition_log::RecordParts parts;
         std::optional<std::int64_t> timestamp_ns;
+        std::uint64_t sequence = 0;
         std::vector<std::byte> small_value;
         std::vector<std::byte> key_and_headers;
     };
@@ -62,7 +65,7 @@ private:
     [[nodiscard]] Status entry_status() const noexcept;
     /// The partition's producer, attached if need be, or why it cannot be.
     [[nodiscard]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept {
-        PartitionProducer* const producer = producers_[partition].get();
+        PartitionProducer* const producer = attachment(partition).get();
         if (producer != nullptr && !producer->deleted()) [[likely]] return producer;
         return attach_now(partition, status);
     }
@@ -77,14 +80,24 @@ private:
     }
     /// The same for a record by itself: each null key takes its turn.
     [[nodiscard, gnu::always_inline]] std::uint32_t choose_partition(const ProducerRecord& record) noexcept {
-        return choose_partition(record, [this] { return next_round_robin(); });
+        return choose_partition(record, [&] { return next_for_null_key(record); });
+    }
+    [[nodiscard]] bool named() const noexcept { return !options_.name.empty(); }
+    [[nodiscard]] std::unique_ptr<PartitionProducer>& attachment(std::uint32_t partition) noexcept {
+        return named() ? named_producers_[partition] : producers_[partition];
     }
     [[nodiscard]] bool exists(std::uint32_t partition) const noexcept { return partition < partitions_; }
     std::uint32_t next_round_robin() noexcept;
+    /// A named producer's null keys follow the sequence: whoever publishes it again must find it in the same partition.
+    [[nodiscard]] std::uint32_t next_for_null_key(const ProducerRecord& record) noexcept {
+        return named() ? static_cast<std::uint32_t>(record.sequence % partitions_) : next_round_robin();
+    }
     [[nodiscard, gnu::always_inline]] std::int64_t timestamp_of(const ProducerRecord& record) const noexcept {
         return record.timestamp_ns ? *record.timestamp_ns : clock_ns();
     }
     [[nodiscard]] std::int64_t clock_ns() const noexcept;
+    /// A sequence is there exactly if there is a name.
+    [[nodiscard]] bool sound_sequence(const ProducerRecord& record) const noexcept { return named() == (record.sequence != 0); }
     [[nodiscard]] Status encode(const ProducerRecord& record, std::vector<std::byte>& headers,
                                 partition_log::RecordParts& parts) const noexcept;
     template <class Attempt>
@@ -93,6 +106,11 @@ private:
     [[nodiscard, gnu::noinline]] PublishResult publish_slowly(const ProducerRecord& record, std::uint32_t partition, Wait wait) noexcept;
     [[nodiscard, gnu::noinline]] PublishResult publish_patiently(PartitionProducer& producer, partition_log::RecordParts parts,
                                                                  std::uint32_t partition, Wait wait) noexcept;
+
+    [[nodiscard]] PublishResult publish_named(PartitionProducer& producer, const partition_log::RecordParts& parts,
+                                              std::uint64_t sequence, std::uint32_t partition, Wait wait) noexcept;
+    [[nodiscard]] BatchResult publish_named_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results,
+                                                  Wait wait) noexcept;
 
     [[nodiscard]] Status lend_memory(std::size_t value_bytes) noexcept;
     [[nodiscard]] Status check(const ProducerRecord& record) const noexcept;
@@ -120,10 +138,12 @@ private:
     platform::ForkGuard fork_guard_;  // the broker's
     std::shared_ptr<const TopicFiles> topic_;
     ProducerOptions options_;
+    std::uint64_t producer_id_ = 0;  // of the name
     std::uint32_t partitions_ = 0;
     std::uint64_t record_bytes_max_;
     std::uint64_t batch_records_max_;
-    std::vector<std::unique_ptr<PartitionProducer>> producers_;  // by partition
+    std::vector<std::unique_ptr<PartitionProducer>> producers_;        // by partition; a named producer has its
+    std::vector<std::unique_ptr<PartitionProducer>> named_producers_;  // here, out of the fast path
     std::uint32_t round_robin_ = 0;
     UseFlag use_;
     LoanState loan_;

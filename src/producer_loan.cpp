@@ -30,6 +30,7 @@ Producer::Impl::Lent Producer::Impl::lend(std::size_t value_bytes, const Produce
     parts.value_bytes = static_cast<std::uint32_t>(value_bytes);
     loan_.partition = partition;
     loan_.timestamp_ns = record.timestamp_ns;
+    loan_.sequence = record.sequence;
     loan_.parts = parts;
     if (status = lend_memory(value_bytes); status != Status::ok) return refused(status);
     loan_.outstanding = true;
@@ -51,10 +52,11 @@ Status Producer::Impl::lend_memory(std::size_t value_bytes) noexcept {
     }
     // small: key and headers must outlive the caller's views, and the other calls that use headers_
     loan_.small_value.assign(value_bytes + 1, std::byte{0});
-    loan_.key_and_headers.resize(std::size_t{parts.key_bytes} + parts.headers_bytes + 1);
+    const std::size_t headers_and_stamp = parts.headers_bytes + partition_log::RecordParts::stamp_bytes(parts.flags);
+    loan_.key_and_headers.resize(parts.key_bytes + headers_and_stamp + 1);
     std::byte* const kept = loan_.key_and_headers.data();
     if (parts.key_bytes != 0) std::memcpy(kept, parts.key, parts.key_bytes);
-    if (parts.headers_bytes != 0) std::memcpy(kept + parts.key_bytes, parts.headers, parts.headers_bytes);
+    if (headers_and_stamp != 0) std::memcpy(kept + parts.key_bytes, parts.headers, headers_and_stamp);
     parts.value = loan_.small_value.data();
     parts.key = kept;
     parts.headers = kept + parts.key_bytes;
@@ -68,9 +70,12 @@ PublishResult Producer::Impl::publish_lent(Wait wait) noexcept {
     if (!loan_.outstanding) return {Status::invalid};
     PartitionProducer& producer = *loan_.producer;
     if (producer.deleted()) return {Status::topic_deleted, loan_.partition};
-    loan_.parts.timestamp_ns = timestamp_of({.value = {}, .key = {}, .headers = {}, .partition = {}, .timestamp_ns = loan_.timestamp_ns});
+    loan_.parts.timestamp_ns = timestamp_of({.value = {}, .key = {}, .headers = {}, .partition = {}, .timestamp_ns = loan_.timestamp_ns, .sequence = 0});
     const partition_log::Published published =
-        persist(producer, wait, [&] { return producer.publish_placed(loan_.parts, loan_.location); });
+        persist(producer, wait, [&] {
+            if (named()) return producer.publish_named_placed(loan_.parts, loan_.location, loan_.sequence);
+            return producer.publish_placed(loan_.parts, loan_.location);
+        });
     if (published.status == Status::ok) {
         loan_.outstanding = false;
         producer.bodies().unpin();

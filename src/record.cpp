@@ -1,6 +1,9 @@
 // Decoding a record's headers.
 #include "ringmain/record.hpp"
 
+#include <cstring>
+
+#include "group_table/shared_text.hpp"
 #include "layout/record_headers.hpp"
 
 namespace ringmain {
@@ -28,6 +31,18 @@ std::optional<Header> Headers::find(std::string_view name) const noexcept {
     }
     return std::nullopt;
 }
+
+std::optional<ProducerStamp> Headers::stamp() const noexcept {
+    if (stamped_ == 0)
+        return std::nullopt;
+    const std::byte* const at = encoded_.data() + encoded_.size();
+    ProducerStamp stamp;
+    std::memcpy(&stamp.producer, at, sizeof stamp.producer);
+    std::memcpy(&stamp.sequence, at + sizeof stamp.producer, sizeof stamp.sequence);
+    return stamp;
+}
+
+std::uint64_t producer_id(std::string_view name) noexcept { return group_table::hash_of(name); }
 
 std::string_view to_string(GapReason reason) noexcept {
     switch (reason) {

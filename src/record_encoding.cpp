@@ -40,4 +40,15 @@ std::byte* encode_headers(std::span<const Header> headers, std::byte* to) noexce
     return to;
 }
 
+void write_stamp(std::byte* to, const ProducerStamp& stamp) noexcept {
+    std::memcpy(to, &stamp.producer, sizeof stamp.producer);
+    std::memcpy(to + sizeof stamp.producer, &stamp.sequence, sizeof stamp.sequence);
+}
+
+Status add_stamp(const std::byte* headers, std::uint64_t record_bytes_max, partition_log::RecordParts& parts) noexcept {
+    parts.headers = headers;
+    parts.flags |= layout::kHasStamp;
+    return parts.length() <= record_bytes_max ? Status::ok : Status::too_large;
+}
+
 }  // namespace ringmain

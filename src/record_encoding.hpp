@@ -52,4 +52,10 @@ std::byte* encode_headers(std::span<const Header> headers, std::byte* to) noexce
     return Status::ok;
 }
 
+/// Writes a stamp to `to`, which has kStampBytes.
+void write_stamp(std::byte* to, const ProducerStamp& stamp) noexcept;
+
+/// Adds a stamp, which is right behind the encoded headers at `headers`, to parts that were taken apart. ok or too_large.
+[[nodiscard]] Status add_stamp(const std::byte* headers, std::uint64_t record_bytes_max, partition_log::RecordParts& parts) noexcept;
+
 }  // namespace ringmain

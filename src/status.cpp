@@ -35,6 +35,8 @@ std::string_view to_string(Status status) noexcept {
             return "position_lost";
         case Status::commit_refused:
             return "commit_refused";
+        case Status::duplicate:
+            return "duplicate";
         case Status::no_group:
             return "no_group";
         case Status::corrupt:

@@ -29,7 +29,16 @@ struct ProducerOptions {
     ProducerClock clock = ProducerClock::coarse;
     /// How long publish waits on a full `block` topic; the try_ forms never wait.
     std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
+    /// Makes this a *named producer*, at most producer_name_bytes_max bytes: each of its records needs a sequence, which must grow
+    /// in each partition, and last_sequence() tells a successor of the same name exactly what is in the log already, whatever
+    /// this process dies of and wherever. One producer of a name at a time: while its process lives, stopped or not, another
+    /// one is refused (busy, with its pid), because a stopped one might wake up and publish.
+    std::string name = {};
 };
+
+/// Longest name of a named producer, and how many names a partition can have. Names stay as long as the topic.
+inline constexpr std::size_t producer_name_bytes_max = 112;
+inline constexpr std::size_t producer_names_max = 64;
 
 struct [[nodiscard]] PublishResult {
     Status status = Status::ok;
@@ -56,14 +65,16 @@ class Loan;
 /// fork(): the child's copy answers `forked`. A moved-from producer may be assigned to or destroyed, nothing else.
 class RINGMAIN_API Producer {
 public:
-    /// Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked; for a topic of one partition also busy and
-    /// limit (all producer slots held by live processes).
+    /// Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked, invalid_argument (name too long); for a topic
+    /// of one partition also busy and limit (all producer slots held by live processes, or no room for another name).
     Producer(const Broker& broker, std::string_view topic, const ProducerOptions& options = {});
     Producer(Producer&&) noexcept;
     Producer& operator=(Producer&&) noexcept;
     ~Producer();
 
-    /// Publishes a copy. The record's key + value + headers must not exceed the topic's record_bytes_max.
+    /// Publishes a copy. The record's key + value + headers (+ 16 bytes with a sequence) must not exceed the topic's
+    /// record_bytes_max. A named producer answers `duplicate` and publishes nothing if the sequence is not above the last one of
+    /// its name in the partition; `invalid` means a record without a sequence, or with one and no name.
     PublishResult publish(const ProducerRecord& record) noexcept;
     /// The same, never waiting: would_block on a full `block` topic.
     PublishResult try_publish(const ProducerRecord& record) noexcept;
@@ -71,7 +82,8 @@ public:
     /// Publishes records with one reservation for each run of records to one partition; their order is kept in each
     /// partition. Null keys of one batch go to one partition. All records are checked before the first is published: if
     /// one can never be (invalid, too_large), none is. `results`, if not empty, must be as long as `records` and gets
-    /// each record's own answer; those that were only stopped by another one have not_attempted.
+    /// each record's own answer; those that were only stopped by another one have not_attempted. A named producer reserves
+    /// for each record by itself, and a duplicate does not stop the others: see the results, or `published`.
     BatchResult publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results = {}) noexcept;
     BatchResult try_publish_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results = {}) noexcept;
 
@@ -85,6 +97,11 @@ public:
     /// Attaches to a partition now instead of at its first record. Throws Error: busy, limit, permission_denied,
     /// version_mismatch, corrupt, topic_deleted, forked, invalid_argument (no such partition).
     void attach(std::uint32_t partition);
+
+    /// Named producers: the highest sequence that is in the partition's log for this name, or was and left it by retention; 0:
+    /// none. Exact, also after a predecessor was killed at any instruction. Attaches to the partition and throws as attach();
+    /// invalid_argument without a name.
+    [[nodiscard]] std::uint64_t last_sequence(std::uint32_t partition = 0);
 
     /// The gate that holds the partition's log start back, if any; for messages about would_block.
     [[nodiscard]] std::optional<GateDescription> blocking_gate(std::uint32_t partition) const;

@@ -37,12 +37,23 @@ struct Header {
     OptionalBytes value;
 };
 
+/// What a named producer adds to its records.
+struct ProducerStamp {
+    std::uint64_t producer = 0;  ///< producer_id of its name.
+    std::uint64_t sequence = 0;
+    friend bool operator==(const ProducerStamp&, const ProducerStamp&) = default;
+};
+/// The number by which records name their producer: FNV-1a of the name, never 0.
+RINGMAIN_API std::uint64_t producer_id(std::string_view name) noexcept;
+
 /// The headers of a record, decoded while they are walked. Valid as long as the record they came with.
 class RINGMAIN_API Headers {
 public:
     Headers() = default;
     /// `encoded` must have been checked by the reader (`count` entries that fill it exactly).
-    Headers(Bytes encoded, std::uint32_t count) noexcept : encoded_(encoded), count_(count) {}
+    /// `stamped`: a stamp is right behind them.
+    Headers(Bytes encoded, std::uint32_t count, bool stamped = false) noexcept
+        : encoded_(encoded), count_(count), stamped_(stamped) {}
 
     class RINGMAIN_API iterator {
     public:
@@ -83,8 +94,12 @@ public:
     [[nodiscard]] std::optional<Header> find(std::string_view name) const noexcept;
 
 private:
+    friend struct ConsumerRecord;
+    [[nodiscard]] std::optional<ProducerStamp> stamp() const noexcept;
+
     Bytes encoded_;
     std::uint32_t count_ = 0;
+    std::uint32_t stamped_ = 0;
 };
 
 /// What a producer gives. The views need to live for the call only.
@@ -92,10 +107,14 @@ struct ProducerRecord {
     OptionalBytes value = std::nullopt;
     OptionalBytes key = std::nullopt;
     std::span<const Header> headers = {};
-    /// Explicit partition; otherwise murmur2 of the key, or round-robin for a null key.
+    /// Explicit partition; otherwise murmur2 of the key, or for a null key round-robin (a named producer: sequence modulo the
+    /// number of partitions, so that a record that is published again goes to the same one).
     std::optional<std::uint32_t> partition = std::nullopt;
     /// Nanoseconds since the Unix epoch; otherwise the producer's clock.
     std::optional<std::int64_t> timestamp_ns = std::nullopt;
+    /// Named producers: the caller's own number of the record, 1 or more and growing in each partition, such as the offset of what
+    /// it was made from + 1. 0: none.
+    std::uint64_t sequence = 0;
 };
 
 /// What a consumer gets. The views live until the consumer's next poll, visit, assign or destruction.
@@ -107,6 +126,9 @@ struct ConsumerRecord {
     OptionalBytes key;
     OptionalBytes value;
     Headers headers;
+
+    /// Name and sequence, if a named producer published the record.
+    [[nodiscard]] std::optional<ProducerStamp> stamp() const noexcept { return headers.stamp(); }
 };
 
 /// Why offsets were passed without being delivered.

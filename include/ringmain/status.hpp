@@ -25,6 +25,7 @@ enum class [[nodiscard]] Status : std::uint8_t {
     group_deleted,     ///< The group was deleted, or the topic with it. Subscribe again to begin anew.
     position_lost,     ///< The group's position was lost to retention, and its policy is to wait for somebody to seek.
     commit_refused,    ///< See the partitions of the result.
+    duplicate,         ///< The sequence is not above the last one of this producer's name in the partition: it is in the log, or passed.
     no_group,          ///< The consumer has no group.
     corrupt,           ///< Shared bytes contradict the layout. Run `ringmain verify`.
     not_attempted,     ///< Nothing is wrong with this record: another one of its batch stopped the batch before it.

@@ -21,6 +21,7 @@ using platform::HostMemory;
 
 // The names that appear in the description.
 using PartitionControlLayout = PartitionControl<HostMemory>;
+using NamedEntryLayout = NamedEntry<HostMemory>;
 using ProducerEntryLayout = ProducerEntry<HostMemory>;
 using ExtentWordLayout = ExtentWord<HostMemory>;
 using CellHeaderLayout = CellHeader<HostMemory>;
@@ -53,9 +54,13 @@ constexpr auto kRows = std::to_array<Row>({
     {"kLineBytes", kLineBytes, 0},
     {"kPageBytes", kPageBytes, 0},
     {"kControlAt", kControlAt, 0},
+    {"kNamedAt", kNamedAt, 0},
     {"kProducersAt", kProducersAt, 0},
     {"kCellHeaderBytes", kCellHeaderBytes, 0},
     {"kCellBytesMax", kCellBytesMax, 0},
+    {"kProducerNamesMax", kProducerNamesMax, 0},
+    {"kProducerNameBytesMax", kProducerNameBytesMax, 0},
+    {"kStampBytes", kStampBytes, 0},
     {"kTopicMetaAt", kTopicMetaAt, 0},
     {"kTopicFileBytes", kTopicFileBytes, 0},
     {"kReadersAt", kReadersAt, 0},
@@ -76,6 +81,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"kNullKey", kNullKey, 0},
     {"kNullValue", kNullValue, 0},
     {"kHasHeaders", kHasHeaders, 0},
+    {"kHasStamp", kHasStamp, 0},
     {"kSleepers", kSleepers, 0},
     {"kTopicDeleted", kTopicDeleted, 0},
     {"kCloseRequested", kCloseRequested, 0},
@@ -124,6 +130,7 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_STRUCT(PartitionControl),
     RINGMAIN_FIELD(PartitionControl, log_end),
     RINGMAIN_FIELD(PartitionControl, log_start),
+    RINGMAIN_FIELD(PartitionControl, names),
     RINGMAIN_FIELD(PartitionControl, gate_floor),
     RINGMAIN_FIELD(PartitionControl, lease),
     RINGMAIN_FIELD(PartitionControl, closings),
@@ -131,6 +138,13 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(PartitionControl, closings_done),
     RINGMAIN_FIELD(PartitionControl, released_cells),
     RINGMAIN_FIELD(PartitionControl, reaped_producers),
+    RINGMAIN_STRUCT(NamedEntry),
+    RINGMAIN_FIELD(NamedEntry, hold),
+    RINGMAIN_FIELD(NamedEntry, sequence),
+    RINGMAIN_FIELD(NamedEntry, last),
+    RINGMAIN_FIELD(NamedEntry, id),
+    RINGMAIN_FIELD(NamedEntry, name_length),
+    RINGMAIN_FIELD(NamedEntry, name),
     RINGMAIN_STRUCT(ProducerEntry),
     RINGMAIN_FIELD(ProducerEntry, owner),
     RINGMAIN_FIELD(ProducerEntry, generation),

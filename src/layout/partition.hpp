@@ -1,23 +1,26 @@
 // Every shared byte of a partition's log file `<partition>.log`.
 //
-//   0              4096            +producers        +extent words      +cells (page)        +payload (page)
-//   +--------------+---------------+-----------------+------------------+--------------------+------------------+
-//   | FileHeader + | PartitionControl, ProducerEntry | ExtentWord       | Cell               | extents          |
-//   | PartitionGeo | 1024 B        | 128 B each, P   | 8 B each, E      | cell_bytes each, N | extent_bytes, E  |
-//   +--------------+---------------+-----------------+------------------+--------------------+------------------+
-//   written once     producers, closers, keeper; read by everybody        producers (closers: the word)  owner of the extent
+//   0              4096             5120         21504             +extent words      +cells (page)        +payload (page)
+//   +--------------+----------------+------------+-----------------+------------------+--------------------+------------------+
+//   | FileHeader + | Partition-     | NamedEntry | ProducerEntry   | ExtentWord       | Cell               | extents          |
+//   | PartitionGeo | Control 1024 B | 256 B, 64  | 128 B each, P   | 8 B each, E      | cell_bytes each, N | extent_bytes, E  |
+//   +--------------+----------------+------------+-----------------+------------------+--------------------+------------------+
+//   written once     producers, closers, keeper; read by everybody                      producers (closers: the word)  owner of the extent
 //
 // Writers of each field, and the sync points that order them (docs/memory-order.md has the table):
 //   log_end         shared producers (fetch_add), exclusive producer (store)        TICKET
 //   log_start       producers, closers, retention (CAS-max)                         LOG_START
 //   gate_floor      whoever moves log_start on a block topic (CAS-max)              GATE_FLOOR
 //   lease           exclusive producers, recovery (CAS)                             LEASE
+//   names           who gives a name its entry (CAS-max)                            NAME
+//   NamedEntry      its owner; the intent also by whoever is about to use the cells again, and by recovery (CAS)  INTENT, NAME
 //   ProducerEntry   its owner; `owner` also by recovery after proof of death (CAS)  ENTRY
 //   ExtentWord      its owner; free and sealed ones by any producer (CAS)           EXTENT
 //   Cell.word       ticket holder, closers, keeper (CAS), exclusive producer        RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
 //   Cell.*          the ticket holder whose ticket names exactly one lap after the word
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +33,9 @@ inline constexpr std::size_t kLineBytes = 128;  // a cache-line pair: processors
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kCellHeaderBytes = 24;
 inline constexpr std::size_t kCellBytesMax = 256;
+inline constexpr std::uint32_t kProducerNamesMax = 64;       // of a partition, for as long as it exists
+inline constexpr std::uint32_t kProducerNameBytesMax = 112;
+inline constexpr std::size_t kStampBytes = 16;               // in the body of a named producer's record
 
 /// The geometry of one partition; follows FileHeader in page 0, written once before the file becomes visible.
 struct PartitionGeometry {
@@ -64,6 +70,7 @@ static_assert(offsetof(PartitionGeometry, when_full) == 68);
 ///
 ///   +0    log_end     next ticket: the offset that the next publish gets
 ///   +128  log_start   oldest offset kept; only grows
+///   +136  names       how many of the named entries are in use; only grows. Beside log_start, with which it is looked at
 ///   +256  gate_floor  no gate may begin below it; only grows
 ///   +384  lease       0, or slot + 1 of the exclusive producer in the low 16 bits and its generation above
 ///   +512  counters    relaxed; nobody decides by them, except that `closings` grows before each closing CAS and
@@ -72,6 +79,7 @@ template <class M>
 struct PartitionControl {
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> log_end;
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> log_start;
+    typename M::template Atomic<std::uint64_t> names;
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> gate_floor;
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> lease;
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> closings;
@@ -98,6 +106,26 @@ struct ProducerEntry {
     std::byte reserved[kLineBytes - 32];
 };
 
+/// One producer name, once given for as long as the partition exists, and the last sequence that is in the log for it.
+///
+///   +0    hold.low     the intent: 0 none, or offset << 2 | state: 1 a shared, 2 an exclusive producer may be committing `sequence` there,
+///                      3 it did, and did not come to say so in `last`
+///   +8    hold.high    0, or incarnation << 32 | client slot + 1 of the one producer of this name
+///   +16   sequence     of the record that the intent is about; written before it
+///   +24   last         newest sequence in the log, unless the intent's state is 3: then it is `sequence`
+///   +128  id           hash of the name, never 0; 0: the entry is free
+///   +136  name_length  0: the name has not been written yet
+///   +144  name         the rest is zero
+template <class M>
+struct NamedEntry {
+    alignas(kLineBytes) platform::Word16<M> hold;
+    typename M::template Atomic<std::uint64_t> sequence;
+    typename M::template Atomic<std::uint64_t> last;
+    alignas(kLineBytes) typename M::template Atomic<std::uint64_t> id;
+    typename M::template Atomic<std::uint64_t> name_length;
+    std::array<typename M::template Atomic<std::uint64_t>, kProducerNameBytesMax / 8> name;
+};
+
 /// State of an extent: 0 free; 1 << 62 | slot << 48 | generation (48 bits) owned; 2 << 62 | end sealed, where `end` is one
 /// more than the last offset committed from the extent: it may be used again once log_start >= end.
 template <class M>
@@ -112,7 +140,8 @@ struct ExtentWord {
 ///   +16  shape      length (u32, low) | key_length (u16) | flags (u16, high)
 ///   +24  inline bytes: the body, or the byte position of the body in the payload area
 ///
-/// The body is value | key | headers | u32 length of the headers (the last two only with kHasHeaders).
+/// The body is value | key | headers | stamp | u32 length of the headers: headers and their length only with kHasHeaders, the
+/// stamp (u64 id of the producer's name, u64 sequence) only with kHasStamp.
 template <class M>
 struct CellHeader {
     typename M::template Atomic<std::uint64_t> word;
@@ -128,14 +157,17 @@ enum CellFlag : std::uint16_t {
     kNullKey = 2,
     kNullValue = 4,
     kHasHeaders = 8,
+    kHasStamp = 16,
 };
-inline constexpr std::uint16_t kCellFlagsAll = 15;
+inline constexpr std::uint16_t kHasTrailer = kHasHeaders | kHasStamp;
+inline constexpr std::uint16_t kCellFlagsAll = 31;
 
 namespace proof {
 using Control = PartitionControl<platform::HostMemory>;
 static_assert(sizeof(Control) == 1024 && alignof(Control) == kLineBytes);
 static_assert(offsetof(Control, log_end) == 0);
 static_assert(offsetof(Control, log_start) == 128);
+static_assert(offsetof(Control, names) == 136);
 static_assert(offsetof(Control, gate_floor) == 256);
 static_assert(offsetof(Control, lease) == 384);
 static_assert(offsetof(Control, closings) == 512);
@@ -143,6 +175,14 @@ static_assert(offsetof(Control, closed_tickets) == 520);
 static_assert(offsetof(Control, released_cells) == 528);
 static_assert(offsetof(Control, reaped_producers) == 536);
 static_assert(offsetof(Control, closings_done) == 544);
+using Named = NamedEntry<platform::HostMemory>;
+static_assert(sizeof(Named) == 256 && alignof(Named) == kLineBytes);
+static_assert(offsetof(Named, hold) == 0);
+static_assert(offsetof(Named, sequence) == 16);
+static_assert(offsetof(Named, last) == 24);
+static_assert(offsetof(Named, id) == 128);
+static_assert(offsetof(Named, name_length) == 136);
+static_assert(offsetof(Named, name) == 144);
 using Entry = ProducerEntry<platform::HostMemory>;
 static_assert(sizeof(Entry) == kLineBytes && alignof(Entry) == kLineBytes);
 static_assert(offsetof(Entry, owner) == 0);
@@ -159,6 +199,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 }  // namespace proof
 
 inline constexpr std::uint64_t kControlAt = kPageBytes;
-inline constexpr std::uint64_t kProducersAt = kControlAt + 1024;
+inline constexpr std::uint64_t kNamedAt = kControlAt + 1024;
+inline constexpr std::uint64_t kProducersAt = kNamedAt + kProducerNamesMax * sizeof(NamedEntry<platform::HostMemory>);
 
 }  // namespace ringmain::layout

@@ -23,6 +23,7 @@ public:
           end_(log.control->log_end.load(std::memory_order_acquire)) {}  // acquire TICKET
 
     [[nodiscard]] BodyWriter<M>& bodies() noexcept { return bodies_; }
+    [[nodiscard]] std::uint64_t next_offset() const noexcept { return end_; }
 
     [[nodiscard, gnu::always_inline]] Published publish(const RecordParts& parts) noexcept {
         if (!bodies_.fits_inline(parts.length())) [[unlikely]] return publish_large(parts);

@@ -15,12 +15,14 @@ namespace ringmain::partition_log {
 template <class M>
 struct LogMemory {
     using Control = layout::PartitionControl<M>;
+    using Named = layout::NamedEntry<M>;
     using Producer = layout::ProducerEntry<M>;
     using Extent = layout::ExtentWord<M>;
     using Cell = layout::CellHeader<M>;
     using Readers = layout::ReaderBlock<M>;
 
     Control* control = nullptr;
+    Named* named = nullptr;
     Producer* producers = nullptr;
     Extent* extents = nullptr;
     std::byte* cells = nullptr;
@@ -47,6 +49,7 @@ struct LogMemory {
     LogMemory(std::byte* base, const layout::PartitionGeometry& geometry, Readers* reader_block,
               const group_table::GroupGates<M>& group_gates = {}) noexcept
         : control(reinterpret_cast<Control*>(base + layout::kControlAt)),
+          named(reinterpret_cast<Named*>(base + layout::kNamedAt)),
           producers(reinterpret_cast<Producer*>(base + layout::kProducersAt)),
           extents(reinterpret_cast<Extent*>(base + layout::kProducersAt + geometry.producer_slots * sizeof(Producer))),
           cells(base + geometry.cells_at),

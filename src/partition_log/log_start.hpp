@@ -11,6 +11,7 @@
 #include "gate_table/gate_table.hpp"
 #include "group_table/group_gates.hpp"
 #include "partition_log/control_check.hpp"
+#include "partition_log/intents.hpp"
 #include "partition_log/log_memory.hpp"
 
 namespace ringmain::partition_log {
@@ -32,16 +33,18 @@ template <class M>
     return !log.in_first_lap(offset);
 }
 
-/// Overwrite policy: makes log_start > offset - N. Block policy: it is so already, by the room check.
+/// Overwrite policy: makes log_start > offset - N. Block policy: it is so already, by the room check. What named producers
+/// intended below the start that is returned is settled: the cells of one lap before may be used.
 /// release LOG_START: the caller fences before it overwrites; a reader that sees new bytes sees this start.
 template <class M>
 std::uint64_t pass_previous_lap(const LogMemory<M>& log, std::uint64_t offset) noexcept {
     const std::uint64_t previous = offset - log.records;
-    const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
-    if (log.block || start > previous) return start;
+    std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);
     // release LOG_START: whoever sees this start sees the log_end that it is below; the bytes are ordered by the caller's
     // release fence or by its acq_rel closing CAS
-    return raise(log.control->log_start, previous + log.chunk, std::memory_order_release);
+    if (!log.block && start <= previous) start = raise(log.control->log_start, previous + log.chunk, std::memory_order_release);
+    settle_intents(log, start);
+    return start;
 }
 
 /// What stopped log_start, or nothing: the lowest gate, of one kind or the other, if it kept the start below the target.

@@ -149,6 +149,19 @@ public:
         tickets_.idle();
     }
 
+    /// Commits a body that is in place, or gives the ticket up if log_start has passed it already. Requires a full fence after
+    /// the ticket was named. False: nothing is held any more, and no record exists at the ticket.
+    [[nodiscard]] bool commit_unless_passed(std::uint64_t ticket, const RecordParts& parts, Location location) noexcept {
+        if (tickets_.passed(ticket)) {
+            give_up(ticket);
+            return false;
+        }
+        const bool committed = write_and_commit(ticket, parts, location);
+        tickets_.idle();
+        return committed;
+    }
+    [[nodiscard]] bool out_of_reach() const noexcept { return tickets_.out_of_reach(); }
+
     /// Publishes records in order under one reservation at a time; `offsets` gets each record's offset.
     /// Requires parts.size() <= offsets.size().
     [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {

@@ -14,11 +14,11 @@ namespace ringmain::partition_log {
 using Location = std::uint64_t;
 inline constexpr Location kInCell = ~Location{0};
 
-/// What a producer writes: pieces of private memory that make up the body value | key | headers | headers_bytes.
+/// What a producer writes: pieces of private memory that make up the body value | key | headers | stamp | headers_bytes.
 struct RecordParts {
     const std::byte* value = nullptr;
     const std::byte* key = nullptr;
-    const std::byte* headers = nullptr;  // encoded entries
+    const std::byte* headers = nullptr;  // encoded entries, and with kHasStamp the stamp right behind them
     std::uint32_t value_bytes = 0;
     std::uint32_t headers_bytes = 0;
     std::uint16_t key_bytes = 0;
@@ -29,7 +29,11 @@ struct RecordParts {
         return std::uint64_t{value_bytes} + key_bytes + trailer_bytes();
     }
     [[nodiscard]] std::uint64_t trailer_bytes() const noexcept {
-        return (flags & layout::kHasHeaders) != 0 ? std::uint64_t{headers_bytes} + sizeof headers_bytes : 0;
+        if ((flags & layout::kHasTrailer) == 0) [[likely]] return 0;
+        return headers_bytes + stamp_bytes(flags) + ((flags & layout::kHasHeaders) != 0 ? sizeof headers_bytes : 0);
+    }
+    [[nodiscard]] static constexpr std::uint64_t stamp_bytes(std::uint16_t flags) noexcept {
+        return (flags & layout::kHasStamp) != 0 ? layout::kStampBytes : 0;
     }
 };
 
@@ -37,19 +41,21 @@ struct RecordParts {
     return std::uint64_t{length} | std::uint64_t{key_bytes} << 32 | std::uint64_t{flags} << 48;
 }
 
-/// Headers and their length, behind value and key. The parts come as values, so that callers can keep them in registers.
+/// Headers, stamp and the headers' length, behind value and key. The parts come as values, so that callers can keep them in
+/// registers.
 template <class M>
-[[gnu::noinline]] void write_headers(std::byte* to, const std::byte* headers, std::uint32_t bytes) noexcept {
-    M::copy_in(to, headers, bytes);
-    M::copy_in(to + bytes, &bytes, sizeof bytes);
+[[gnu::noinline]] void write_trailer(std::byte* to, const std::byte* headers, std::uint32_t bytes, std::uint16_t flags) noexcept {
+    const std::uint64_t with_stamp = bytes + RecordParts::stamp_bytes(flags);
+    M::copy_in(to, headers, with_stamp);
+    if ((flags & layout::kHasHeaders) != 0) M::copy_in(to + with_stamp, &bytes, sizeof bytes);
 }
 
 /// The body behind the value.
 template <class M>
 [[gnu::always_inline]] inline void write_tail(std::byte* to, const RecordParts& parts) noexcept {
     if (parts.key_bytes != 0) M::copy_in(to, parts.key, parts.key_bytes);
-    if ((parts.flags & layout::kHasHeaders) != 0) [[unlikely]] {
-        write_headers<M>(to + parts.key_bytes, parts.headers, parts.headers_bytes);
+    if ((parts.flags & layout::kHasTrailer) != 0) [[unlikely]] {
+        write_trailer<M>(to + parts.key_bytes, parts.headers, parts.headers_bytes, parts.flags);
     }
 }
 
@@ -75,13 +81,23 @@ struct RecordView {
     [[nodiscard]] const std::byte* headers() const noexcept { return body + value_bytes + key_bytes; }
 };
 
-/// How many bytes of a body's end are headers, without their length, which is read once. Negative if that cannot be.
+/// What is behind a body's value and key. `bytes` negative if that cannot be.
+struct Trailer {
+    std::int64_t bytes = -1;
+    std::uint32_t headers_bytes = 0;
+};
 template <class M>
-[[nodiscard, gnu::noinline]] std::int64_t headers_bytes_of(const std::byte* body, std::uint64_t length) noexcept {
-    std::uint32_t bytes = 0;
-    if (length < sizeof bytes) return -1;
-    M::copy_out(&bytes, body + length - sizeof bytes, sizeof bytes);
-    return bytes <= length - sizeof bytes ? std::int64_t{bytes} : -1;
+[[nodiscard, gnu::noinline]] Trailer trailer_of(const std::byte* body, std::uint64_t length, std::uint16_t flags) noexcept {
+    std::uint32_t headers_bytes = 0;
+    std::uint64_t bytes = RecordParts::stamp_bytes(flags);
+    if ((flags & layout::kHasHeaders) != 0) {
+        bytes += sizeof headers_bytes;
+        if (length < bytes) return {};
+        M::copy_out(&headers_bytes, body + length - sizeof headers_bytes, sizeof headers_bytes);  // read once
+        bytes += headers_bytes;
+    }
+    if (bytes > length) return {};
+    return {static_cast<std::int64_t>(bytes), headers_bytes};
 }
 
 /// Splits a body of `view.length` bytes. False if the lengths contradict each other.
@@ -90,11 +106,11 @@ template <class M>
     if ((view.flags & ~layout::kCellFlagsAll) != 0) return false;
     std::uint64_t rest = view.length;
     view.headers_bytes = 0;
-    if ((view.flags & layout::kHasHeaders) != 0) [[unlikely]] {
-        const std::int64_t bytes = headers_bytes_of<M>(view.body, rest);
-        if (bytes < 0) return false;
-        view.headers_bytes = static_cast<std::uint32_t>(bytes);
-        rest -= view.headers_bytes + sizeof view.headers_bytes;
+    if ((view.flags & layout::kHasTrailer) != 0) [[unlikely]] {
+        const Trailer trailer = trailer_of<M>(view.body, rest, view.flags);
+        if (trailer.bytes < 0) return false;
+        view.headers_bytes = trailer.headers_bytes;
+        rest -= static_cast<std::uint64_t>(trailer.bytes);
     }
     if (view.key_bytes > rest) return false;
     view.value_bytes = static_cast<std::uint32_t>(rest - view.key_bytes);

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "partition_log/cell_word.hpp"
+#include "partition_log/intents.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/log_start.hpp"
 #include "partition_log/record_parts.hpp"
@@ -131,6 +132,11 @@ public:
         if (start_passed_ <= offset - log_.records) [[unlikely]] pass_now(offset);
     }
 
+    /// Tickets that log_start may pass while they are open, for those who must know. Requires a full fence before.
+    [[nodiscard]] bool passed(std::uint64_t offset) const noexcept {
+        return log_.control->log_start.load(std::memory_order_acquire) > offset;  // acquire LOG_START
+    }
+
     /// The last claim that failed did so because log_end contradicts log_start.
     [[nodiscard]] bool out_of_reach() const noexcept { return out_of_reach_; }
 
@@ -182,15 +188,7 @@ template <class M>
 bool try_close(const LogMemory<M>& log, std::uint64_t offset, std::uint64_t& seen) noexcept {
     // the record one lap before goes with the closing: its readers must learn of it
     if (needs_start(log, offset)) pass_previous_lap(log, offset);
-    // before the CAS, so that a kill in between cannot hide a quarantined cell from the keeper
-    log.control->closings.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
-    M::point("close.announced");
-    // release TICKET_CLOSE (log_start), acquire TICKET_CLOSE: what the cell's last holder wrote; lost: decided, or another closer
-    const bool closed = log.cell(offset).word.compare_exchange_strong(
-        seen, cell_word(offset, CellState::quarantined), std::memory_order_acq_rel, std::memory_order_acquire);
-    if (closed) log.control->closed_tickets.fetch_add(1, std::memory_order_relaxed);  // relaxed: a statistic
-    log.control->closings_done.fetch_add(1, std::memory_order_relaxed);               // relaxed: a hint
-    return closed;
+    return close_passed(log, offset, seen);
 }
 
 /// Decides a ticket that somebody else holds, by closing it if it is open. Anybody may, at any time; the holder then

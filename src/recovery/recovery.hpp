@@ -9,6 +9,7 @@
 #include "gate_table/gate_table.hpp"
 #include "layout/clients.hpp"
 #include "partition_log/cell_word.hpp"
+#include "partition_log/intents.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/tickets.hpp"
 
@@ -35,6 +36,24 @@ void recover_log_end(const partition_log::LogMemory<M>& log) noexcept {
     }
 }
 
+/// R7: notes what became of the intents of exclusive producers that are gone. A lease is taken away only behind this, so the
+/// words that are judged here are still those that its holder left.
+template <class M, class IsDead>
+void settle_exclusive_intents(const partition_log::LogMemory<M>& log, const IsDead& is_dead) noexcept {
+    const std::uint32_t used = partition_log::names_used(log);
+    for (std::uint32_t i = 0; i < used; ++i) {
+        auto& hold = log.named[i].hold;
+        const std::uint64_t owner = hold.high.load(std::memory_order_acquire);  // acquire NAME
+        const std::uint64_t intent = hold.low.load(std::memory_order_acquire);  // acquire INTENT
+        if (partition_log::intent_state(intent) != partition_log::IntentState::exclusive || owner == 0 || !is_dead(owner)) continue;
+        platform::Halves expected{intent, owner};
+        const std::uint64_t outcome = partition_log::outcome_of(log, intent);
+        M::point("lease.judged");
+        // release INTENT; lost: others settled it. A successor may intend the same offset: but it is another owner, so no ABA
+        (void)M::cas16(hold, expected, {outcome, owner});
+    }
+}
+
 /// R2: takes the lease away from a holder that is gone. True if the lease `lease` is not held any more.
 template <class M, class IsDead>
 bool recover_lease(const partition_log::LogMemory<M>& log, std::uint64_t lease, const IsDead& is_dead) noexcept {
@@ -47,6 +66,7 @@ bool recover_lease(const partition_log::LogMemory<M>& log, std::uint64_t lease, 
         if (layout::has_begun(owner) && same_tenure && !is_dead(owner)) return false;
     }
     recover_log_end(log);
+    settle_exclusive_intents(log, is_dead);
     M::point("lease.recovered");
     // release LEASE; lost: somebody else took it away; a lease word is unique to one tenure, so there is no ABA
     log.control->lease.compare_exchange_strong(lease, 0, std::memory_order_acq_rel, std::memory_order_relaxed);

@@ -56,6 +56,19 @@ TEST_CASE("Produce of nothing publishes nothing") {
     CHECK(broker.consume("t") == "");
 }
 
+TEST_CASE("Produce with a name publishes only what is not in the log yet") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    CHECK(broker.run({"produce", "t", "--name", "loader"}, "one\ntwo\n").errors == "ringmain: 2 records published to t\n");
+    const CliResult again = broker.run({"produce", "t", "--name", "loader"}, "one\ntwo\nthree\n");
+    CHECK(again.exit_code == 0);
+    CHECK(again.errors ==
+          "ringmain: 1 record published to t\nringmain: 2 records had been published before by 'loader'\n");
+    CHECK(broker.run({"produce", "t", "--name", "other"}, "one\n").exit_code == 0);
+    CHECK(broker.consume("t") == "one\ntwo\nthree\none\n");
+    CHECK(broker.run({"produce", "t", "--name", ""}, "one\n").exit_code == 2);
+}
+
 TEST_CASE("Produce takes key, delimiter, headers and null values from its options") {
     const CliBroker broker;
     broker.create_topic("t");

@@ -33,6 +33,13 @@ void publish_some(const Broker& broker) {
         if (producer.publish(record).status != Status::ok)
             throw std::runtime_error("cannot publish");
     }
+    ProducerOptions options;
+    options.name = "stage";
+    Producer stage(broker, kImageTopic, options);
+    for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {
+        if (stage.publish({.value = as_bytes("named"), .sequence = sequence}).status != Status::ok)
+            throw std::runtime_error("cannot publish under a name");
+    }
 }
 
 }  // namespace
@@ -121,10 +128,12 @@ std::size_t BrokerImage::some_position(const fs::path& file, std::size_t size, s
             return layout::kControlAt + draw / 8 % 5 * layout::kLineBytes;
         case 3:
             return layout::kProducersAt + draw / 8 % (4 * layout::kLineBytes + 64);
+        case 4:
+            return layout::kNamedAt + draw / 8 % (2 * sizeof(layout::NamedEntry<platform::HostMemory>));
         case 7:
             return draw / 8 % size;
         default:
-            return 8192 + draw / 8 % (16 * 64);
+            return (layout::kProducersAt / layout::kPageBytes + 1) * layout::kPageBytes + draw / 8 % (16 * 64);
     }
 }
 

@@ -33,6 +33,8 @@ std::uint64_t touch(const ConsumerRecord& record) {
         add(*record.key);
     if (record.value)
         add(*record.value);
+    if (const auto stamp = record.stamp())
+        sum += stamp->sequence;
     for (const Header& header : record.headers) {
         add(as_bytes(header.name));
         if (header.value)
@@ -86,6 +88,18 @@ void publish(const Broker& broker, bool exclusive) {
     (void)producer.blocking_gate(0);
 }
 
+void publish_named(const Broker& broker, bool exclusive) {
+    ProducerOptions options;
+    options.exclusive = exclusive;
+    options.name = "stage";
+    Producer producer(broker, kImageTopic, options);
+    ProducerRecord record{.value = as_bytes("named"), .sequence = producer.last_sequence()};
+    for (int i = 0; i < 20; ++i) {
+        ++record.sequence;
+        (void)producer.try_publish(record);
+    }
+}
+
 }  // namespace
 
 void use_broker(const std::filesystem::path& directory) {
@@ -100,6 +114,8 @@ void use_broker(const std::filesystem::path& directory) {
     attempt([&] { consume(*broker); });
     attempt([&] { publish(*broker, false); });
     attempt([&] { publish(*broker, true); });
+    attempt([&] { publish_named(*broker, false); });
+    attempt([&] { publish_named(*broker, true); });
     attempt([&] {
         Keeper keeper(*broker);
         for (int i = 0; i < 5; ++i)
