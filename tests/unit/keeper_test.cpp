@@ -136,7 +136,8 @@ TEST_CASE("Steps of a keeper that has nothing to do look at no file of the topic
                })
             .size();
     };
-    CHECK(calls_of(6, 12) - calls_of(6, 4) == calls_of(1, 12) - calls_of(1, 4));
+    // five topics more, eight steps more: a look at each would be forty calls; the allocator's own may differ by a few
+    CHECK(calls_of(6, 12) - calls_of(6, 4) <= calls_of(1, 12) - calls_of(1, 4) + 16);
 }
 
 TEST_CASE("A keeper that has a topic open finds out when its deleter was killed halfway") {
