@@ -37,7 +37,7 @@ Producer::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topi
                     "cannot have a producer name of " + std::to_string(options.name.size()) + " bytes; the longest has " +
                         std::to_string(producer_name_bytes_max));
     }
-    if (named()) {
+    if (!options.name.empty()) {
         named_producers_.resize(partitions_);
         producer_id_ = producer_id(options.name);
     }
@@ -154,7 +154,6 @@ PublishResult Producer::Impl::publish_patiently(PartitionProducer& producer, par
 
 /// Everything that publish would refuse the record for, whatever is in the log.
 Status Producer::Impl::check(const ProducerRecord& record) const noexcept {
-    if (!sound_sequence(record)) return Status::invalid;
     std::uint64_t headers_bytes = 0;
     if (!record.headers.empty()) {
         const auto bytes = encoded_headers_bytes(record.headers);
@@ -163,7 +162,12 @@ Status Producer::Impl::check(const ProducerRecord& record) const noexcept {
     }
     partition_log::RecordParts parts;
     const Status status = take_apart(record, nullptr, headers_bytes, record_bytes_max_, parts);
-    return status == Status::ok && named() ? add_stamp(nullptr, record_bytes_max_, parts) : status;
+    if ((producer_id_ | record.sequence) != 0 && status == Status::ok) [[unlikely]] return check_stamp(record, parts);
+    return status;
+}
+
+Status Producer::Impl::check_stamp(const ProducerRecord& record, partition_log::RecordParts parts) const noexcept {
+    return sound_sequence(record) ? add_stamp(nullptr, record_bytes_max_, parts) : Status::invalid;
 }
 
 Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results) noexcept {

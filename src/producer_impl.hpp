@@ -82,7 +82,7 @@ private:
     [[nodiscard, gnu::always_inline]] std::uint32_t choose_partition(const ProducerRecord& record) noexcept {
         return choose_partition(record, [&] { return next_for_null_key(record); });
     }
-    [[nodiscard]] bool named() const noexcept { return !options_.name.empty(); }
+    [[nodiscard]] bool named() const noexcept { return producer_id_ != 0; }
     [[nodiscard]] std::unique_ptr<PartitionProducer>& attachment(std::uint32_t partition) noexcept {
         return named() ? named_producers_[partition] : producers_[partition];
     }
@@ -114,6 +114,7 @@ private:
 
     [[nodiscard]] Status lend_memory(std::size_t value_bytes) noexcept;
     [[nodiscard]] Status check(const ProducerRecord& record) const noexcept;
+    [[nodiscard, gnu::noinline]] Status check_stamp(const ProducerRecord& record, partition_log::RecordParts parts) const noexcept;
     /// Before anything is published: chooses the partition of each record and checks it. Gives `results`, if any, each
     /// record's own refusal, or not_attempted, and returns the first refusal.
     [[nodiscard]] Status prepare_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results) noexcept;
@@ -138,7 +139,7 @@ private:
     platform::ForkGuard fork_guard_;  // the broker's
     std::shared_ptr<const TopicFiles> topic_;
     ProducerOptions options_;
-    std::uint64_t producer_id_ = 0;  // of the name
+    std::uint64_t producer_id_ = 0;  // of the name; 0: none
     std::uint32_t partitions_ = 0;
     std::uint64_t record_bytes_max_;
     std::uint64_t batch_records_max_;
