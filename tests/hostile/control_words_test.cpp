@@ -132,7 +132,8 @@ TEST_CASE("An attached producer whose log end is damaged answers corrupt and lea
     const bool batch = GENERATE(false, true);
     const bool large = GENERATE(false, true);
     INFO("log end " << to << (batch ? ", batch" : ", single") << (large ? ", large" : ", small"));
-    const std::vector<ProducerRecord> records(5, text(std::string(large ? 1000 : 5, 'x')));
+    const std::string value(large ? 1000 : 5, 'x');
+    const std::vector<ProducerRecord> records(5, text(value));
     victim.set_end(to);
     for (int i = 0; i < 3; ++i)
         CHECK((batch ? producer.publish_batch(records).status : producer.publish(records[0]).status) == Status::corrupt);

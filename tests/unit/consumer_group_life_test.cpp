@@ -345,7 +345,9 @@ TEST_CASE("A fork()ed copy of a member answers forked, and its end leaves the me
     std::optional<Consumer> consumer(std::in_place, place.broker, group());
     consumer->subscribe("t");
     CHECK(consumer->poll(2).records.size() == 2);
+#if !defined(__SANITIZE_ADDRESS__)  // its allocator's locks stay locked in the child of a process with threads
     (void)consumer->descriptor();
+#endif
     Child child([&] {
         if (consumer->poll().status != Status::forked) return 1;
         if (consumer->commit().status != Status::forked) return 2;
