@@ -26,7 +26,7 @@ list(REMOVE_DUPLICATES unit_tests)
 
 file(REMOVE_RECURSE "${scratch_dir}")
 file(COPY "${source_dir}/src" "${source_dir}/include" DESTINATION "${scratch_dir}")
-execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/build" -B "${scratch_dir}/build" -G "${generator}"
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${scratch_dir}/build" -G "${generator}"
                         "-DCMAKE_CXX_COMPILER=${compiler}" "-Dsource_dir=${source_dir}" "-Dscratch_dir=${scratch_dir}"
                         "-Dunit_tests=${unit_tests}" --log-level=WARNING
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
