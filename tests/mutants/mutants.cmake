@@ -38,12 +38,12 @@ mutant("giving up drops a record without moving the start" ${tickets} partition_
             // release CELL_RELEASE]=] [=[            // release CELL_RELEASE]=])
 mutant("closing drops the record one lap before in silence" ${tickets} partition_log_ticket_test
     [=[if (needs_start(log, offset)) pass_previous_lap(log, offset);]=] [=[]=])
-mutant("closing is a store" ${tickets} partition_log_ticket_test
+mutant("closing is a store" partition_log/intents.hpp partition_log_ticket_test
     [=[const bool closed = log.cell(offset).word.compare_exchange_strong(
         seen, cell_word(offset, CellState::quarantined), std::memory_order_acq_rel, std::memory_order_acquire);]=]
     [=[log.cell(offset).word.store(cell_word(offset, CellState::quarantined), std::memory_order_release);
     const bool closed = seen != 3;]=])
-mutant("a closing is not announced to the keeper" ${tickets} partition_log_ticket_test
+mutant("a closing is not announced to the keeper" partition_log/intents.hpp partition_log_ticket_test
     [=[log.control->closings.fetch_add(1, std::memory_order_relaxed);]=] [=[]=])
 mutant("closing takes a lapped ticket for a decided one" ${tickets} partition_log_ticket_test
     [=[if (offset_of(seen) > offset) return Decision::lapped;]=] [=[]=])
@@ -107,7 +107,7 @@ mutant("an exclusive producer overwrites without moving the start" ${exclusive} 
 set(recovery recovery/recovery.hpp)
 mutant("R1: what is committed beyond the log end is lost" ${recovery} recovery_attach_test
     [=[    recover_log_end(log);
-    M::point]=] [=[    M::point]=])
+    settle]=] [=[    settle]=])
 mutant("R2: a living holder loses its lease" ${recovery} recovery_attach_test
     [=[if (layout::has_begun(owner) && same_tenure && !is_dead(owner)) return false;]=] [=[if (owner == 3 && same_tenure) return false;]=])
 mutant("R2: a lease outlives its tenure" ${recovery} recovery_attach_test
