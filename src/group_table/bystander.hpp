@@ -10,17 +10,6 @@
 
 namespace ringmain::group_table {
 
-/// The owner in the word is a member that is in the set. The word was read before the call.
-template <class M>
-[[nodiscard]] bool is_owned(const GroupsMemory<M>& groups, GroupRef group, const PartitionWord& word) noexcept {
-    if (word.owner.word == 0) return false;
-    SetWord set;
-    if (!groups.set_of(group, set)) return false;
-    const std::uint32_t slot = word.owner.slot();
-    return slot < groups.members_max() && set.has(slot) &&
-           word.owner.same_incarnation(groups.head(group.slot, slot).incarnation);
-}
-
 /// One partition, by the rules of Positions::commit but for the owner: nobody may have it. Answers in the item.
 /// `apply` false: only says whether it would. The tenure's generation is not asked for: no tenure is the caller's.
 template <class M>
@@ -36,7 +25,7 @@ void commit_unowned(const GroupsMemory<M>& groups, GroupRef group, CommitItem& i
         item.gates = word.gates;
         item.their_generation = word.generation;
         SetWord set;
-        item.status = !groups.set_of(group, set) || is_owned(groups, group, word) ? CommitStatus::fenced
+        item.status = !groups.set_of(group, set) || groups.is_owner(group.slot, set, word.owner) ? CommitStatus::fenced
                       : item.offset < word.committed                              ? CommitStatus::stale
                       : item.offset > item.position || item.offset > kCommittedMax ? CommitStatus::beyond_position
                                                                                    : CommitStatus::not_applied;

@@ -76,6 +76,13 @@ public:
     [[nodiscard]] HeadWord head(std::uint32_t group, std::uint32_t slot) const noexcept {
         return HeadWord::from(platform::load16(member(group, slot).head));  // acquire MEMBER_HEAD
     }
+    /// Whether the owner of a word is a member that is in the set. An owner that names no slot of the table is nobody. The word
+    /// was read before the set, so that a live owner is never taken for a gone one.
+    [[nodiscard]] bool is_owner(std::uint32_t group, SetWord set_word, Owner owner) const noexcept {
+        if (owner.word == 0) return false;
+        const std::uint32_t slot = owner.slot();
+        return slot < members_max_ && set_word.has(slot) && owner.same_incarnation(head(group, slot).incarnation);
+    }
     /// Lost: somebody else took or freed the slot. A HELD incarnation is never used again: no ABA.
     bool change_head(std::uint32_t group, std::uint32_t slot, HeadWord expected, HeadWord desired) const noexcept {
         Halves halves = expected.halves();

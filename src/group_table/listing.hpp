@@ -66,10 +66,8 @@ template <class M>
     PartitionView view;
     view.word = groups.word(group, partition);
     if (view.word.owner.word != 0) {
-        const std::uint32_t slot = view.word.owner.slot();
-        view.owned = slot < groups.members_max() && set.has(slot) &&
-                     view.word.owner.same_incarnation(groups.head(group, slot).incarnation);
-        view.owner_slot = slot;
+        view.owned = groups.is_owner(group, set, view.word.owner);
+        view.owner_slot = view.word.owner.slot();
     }
     // all relaxed: for show
     view.committed_ns = cell.committed_ns.load(std::memory_order_relaxed);

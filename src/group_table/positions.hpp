@@ -84,7 +84,7 @@ public:
         M::point("acquire.read");
         SetWord set;
         if (!groups_.set_of(group_, set) || !set.has(slot_)) return {.status = AcquireStatus::evicted};
-        if (word.owner.word != 0 && word.owner != me_ && in_set(set, word.owner)) {
+        if (word.owner != me_ && groups_.is_owner(group_.slot, set, word.owner)) {
             return {.status = AcquireStatus::owned, .owner_slot = word.owner.slot()};
         }
         PartitionWord mine = word;
@@ -184,13 +184,6 @@ public:
 private:
     [[nodiscard]] bool holds(const PartitionWord& word, Tenure tenure) const noexcept {
         return word.generation == tenure.generation && word.owner == me_;
-    }
-
-    /// An owner that names no slot of the table is nobody.
-    [[nodiscard]] bool in_set(const SetWord& set, Owner owner) const noexcept {
-        const std::uint32_t slot = owner.slot();
-        return slot < groups_.members_max() && set.has(slot) &&
-               owner.same_incarnation(groups_.head(group_.slot, slot).incarnation);
     }
 
     /// not_applied: nothing speaks against it.

@@ -1,7 +1,7 @@
 // Publishing under a name: each record with a sequence, the last of which is known after any death.
 //
 // Around the usual way of a record there are three notes in the name's entry: the sequence and the intent before the commit,
-// the new last sequence after it. docs/adr/0007 says why that is exact; rows N1... of docs/recovery.md.
+// the new last sequence after it. docs/adr/0008 says why that is exact; rows N1... of docs/recovery.md.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ TEST_CASE("no file names a path of somebody's machine") {
 TEST_CASE("the path rule finds machine paths and leaves others alone") {
     CHECK(style::check_machine_paths({"README.md", std::string("see /ho") + "me/ann/ringmain\n"}).size() == 1);
     CHECK(style::check_machine_paths({"README.md", std::string("\"/wo") + "rk/a\"\n"}).size() == 1);
-    CHECK(style::check_machine_paths({"README.md", "/dev/shm/ringmain, build/work/a, ${X}/root/a\n"}).empty());
+    CHECK(style::check_machine_paths({"README.md", std::string("/dev/shm/ringmain, build/wo") + "rk/a, ${X}/ro" + "ot/a\n"}).empty());
 }
 
 TEST_CASE("no file carries a mark of unfinished work") {
