@@ -21,8 +21,13 @@ namespace {
 using platform::Mapping;
 using Control = layout::PartitionControl<platform::HostMemory>;
 
-std::uint64_t page_up(std::uint64_t bytes) noexcept {
-    return (bytes + layout::kPageBytes - 1) & ~std::uint64_t{layout::kPageBytes - 1};
+std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page) noexcept { return (bytes + page - 1) / page * page; }
+
+// Of a topic whose files are whole pages of that size: huge ones on hugetlbfs.
+std::uint64_t bytes_in_pages(const TopicOptions& options, std::uint64_t page) {
+    return whole_pages(layout::kTopicFileBytes, page) + whole_pages(readers_file_bytes(options.partitions), page) +
+           whole_pages(layout::groups_file_bytes(groups_geometry_for(options)), page) +
+           options.partitions * whole_pages(partition_file_bytes(geometry_for(options)), page);
 }
 
 struct Need {
@@ -30,17 +35,18 @@ struct Need {
     std::uint64_t inodes;
 };
 
-Need need_of(const TopicOptions& options) {
-    constexpr std::uint64_t kOthers = 3;  // the directory, topic.meta, readers
-    return {topic_bytes(options), options.partitions + kOthers};
+Need need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free) {
+    constexpr std::uint64_t kOthers = 4;  // the directory, topic.meta, readers, groups
+    return {free ? bytes_in_pages(options, free->page_bytes) : topic_bytes(options), options.partitions + kOthers};
 }
 
 bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const Need& need) noexcept {
     return free && free->inodes && *free->inodes < need.inodes;
 }
 
-[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, const Need& need) {
+[[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const auto free = platform::free_space(directory.parent_path());
+    const Need need = need_of(options, free);
     std::string text = "no space for topic '" + std::string(name) + "' in '" +
                        directory.parent_path().parent_path().string() + "': " + std::to_string(need.bytes) +
                        " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) +
@@ -49,14 +55,19 @@ bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const Need& ne
         text.append("; ").append(std::to_string(need.inodes)).append(" inodes (files and directories) needed, ");
         text.append(std::to_string(*free->inodes)).append(" free");
     }
+    if (free && free->page_bytes > layout::kPageBytes && free->bytes >= need.bytes) {
+        text.append("; files here are whole pages of ").append(std::to_string(free->page_bytes));
+        text.append(" bytes, and the kernel has fewer of them left (HugePages_Free in /proc/meminfo)");
+    }
     throw Error(ErrorCode::no_space, directory.parent_path().string(), text);
 }
 
 // What is free may be gone a moment later: this only saves the work. The allocation decides.
-void check_space(const std::filesystem::path& directory, std::string_view name, const Need& need) {
+void check_space(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const auto free = platform::free_space(directory.parent_path());
+    const Need need = need_of(options, free);
     if ((free && free->bytes < need.bytes) || lacks_inodes(free, need))
-        no_space(directory, name, need);
+        no_space(directory, name, options);
 }
 
 void build_meta(const std::filesystem::path& path, std::string_view name, const TopicOptions& options,
@@ -114,15 +125,12 @@ void build_files(const std::filesystem::path& directory, std::string_view name, 
 }  // namespace
 
 std::uint64_t topic_bytes(const TopicOptions& options) {
-    return layout::kTopicFileBytes + page_up(readers_file_bytes(options.partitions)) +
-           layout::groups_file_bytes(groups_geometry_for(options)) +
-           options.partitions * partition_file_bytes(geometry_for(options));
+    return bytes_in_pages(options, layout::kPageBytes);
 }
 
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
                  const std::function<bool()>& stop) {
-    const Need need = need_of(options);
-    check_space(directory, name, need);
+    check_space(directory, name, options);
     if (!platform::create_directory(directory)) {
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
@@ -131,7 +139,7 @@ void build_topic(const std::filesystem::path& directory, std::string_view name, 
     } catch (const Error& error) {
         platform::remove_directory(directory);
         if (error.code() == ErrorCode::no_space)
-            no_space(directory, name, need);
+            no_space(directory, name, options);
         throw;
     } catch (...) {
         platform::remove_directory(directory);

@@ -219,9 +219,9 @@ PathKind kind_of(const std::filesystem::path& path) {
 
 std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept {
     struct statvfs status {};
-    if (::statvfs(path.c_str(), &status) != 0)
+    if (::statvfs(path.c_str(), &status) != 0 || status.f_frsize == 0)
         return std::nullopt;
-    FreeSpace space{std::uint64_t{status.f_bavail} * status.f_frsize, std::nullopt};
+    FreeSpace space{std::uint64_t{status.f_bavail} * status.f_frsize, status.f_frsize, std::nullopt};
     if (status.f_files != 0)
         space.inodes = status.f_favail;
     return space;

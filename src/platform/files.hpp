@@ -60,6 +60,7 @@ enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// What is free for this user on a file system.
 struct FreeSpace {
     std::uint64_t bytes = 0;
+    std::uint64_t page_bytes = 0;         ///< What files are made of there; never 0.
     std::optional<std::uint64_t> inodes;  ///< Nothing: they are not counted there.
 };
 /// Of the file system of the path, if the kernel tells.
