@@ -47,6 +47,13 @@ struct CellDump {
     std::vector<std::byte> body;     ///< Value, key and headers of a committed record that is still valid.
 };
 
+/// What a deletion of records did. Nobody's record before a gate is deleted.
+struct RecordsDeleted {
+    std::uint64_t from = 0;  ///< The log start before.
+    std::uint64_t to = 0;    ///< The log start now: less than what was asked for if a gate holds it there.
+    std::string holder;      ///< In words, what holds it; empty if nothing does.
+};
+
 /// A broker directory, open in this process.
 ///
 /// Thread safety: all calls may be made from several threads. It must outlive nothing: producers, consumers and
@@ -81,6 +88,18 @@ public:
 
     /// Deletes a topic; open handles answer `topic_deleted` from then on. Throws Error: not_found, permission_denied.
     void delete_topic(std::string_view name);
+
+    /// Changes what a keeper lets the topic keep, from its next step on. Requires the right to write the topic. Throws Error:
+    /// not_found, permission_denied, invalid_argument. If the caller dies here, some limits may be the old ones.
+    void set_retention(std::string_view name, const Retention& retention);
+
+    /// Changes who may use the topic's files. Handles that are open stay so. Throws Error: not_found, permission_denied,
+    /// invalid_argument. If the caller dies here, some files may have the old rights: call it again.
+    void set_access(std::string_view name, const TopicAccess& access);
+
+    /// Deletes the records of a partition before `offset`: readers that were behind get a gap event. Anybody with the right to
+    /// write the topic, at any time. Throws Error: not_found, permission_denied, invalid_argument (beyond the log end).
+    RecordsDeleted delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset);
 
     /// Names of all topics, sorted.
     [[nodiscard]] std::vector<std::string> list_topics() const;

@@ -3,8 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
+#include <string>
+#include <string_view>
 
 #include "ringmain/broker.hpp"
 #include "ringmain/export.hpp"
@@ -22,12 +26,43 @@ struct KeeperReport {
     std::uint64_t evicted_members = 0;      ///< Of consumer groups: proven dead, or silent for their session time-out.
     std::uint64_t freed_member_slots = 0;
     std::uint64_t swept_groups = 0;
+    std::uint64_t expired_records = 0;      ///< By retention.
     std::uint64_t let_go = 0;               ///< Partitions of groups whose next record was older than they want to hold.
     std::uint64_t unfinished = 0;  ///< Partitions whose cells are being walked over several steps: work again at once.
     [[nodiscard]] bool idle() const noexcept {
         return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories + evicted_members +
                    freed_member_slots + swept_groups + let_go + unfinished == 0;
     }
+};
+
+enum class KeeperEventKind : std::uint8_t {
+    topic_found,        ///< The keeper looks after it from now on.
+    topic_gone,         ///< It was deleted.
+    topic_unreadable,   ///< It cannot be opened, or may not be written: nobody looks after it. `subject` says why.
+    file_missing,       ///< `subject` was removed from under those who have it open.
+    file_replaced,      ///< `subject` is another file than the one that is open.
+    producer_reaped,    ///< `subject` is the client.
+    gate_reaped,
+    extents_sealed,     ///< `count` extents of a dead producer.
+    tickets_closed,     ///< `count` tickets that nobody else closed.
+    cells_released,     ///< `count` cells that nobody can write late any more.
+    records_expired,    ///< The log start moved by retention: offsets [from, to).
+    retention_held,     ///< Retention would delete up to `to`, and `subject` holds the log start at `from`.
+    member_evicted,     ///< `subject` is the group.
+    group_let_go,       ///< `subject` is the group: it gates no longer in this partition.
+    leftovers_swept,    ///< `count` directories and files of killed creations and deletions.
+};
+RINGMAIN_API std::string_view to_string(KeeperEventKind kind) noexcept;
+
+/// Something that happened, for a log. Whatever a keeper did is in one; nothing that repeats unchanged is told twice.
+struct KeeperEvent {
+    KeeperEventKind kind{};
+    std::string topic;                       ///< Empty: the directory as a whole.
+    std::optional<std::uint32_t> partition;  ///< Nothing: the topic as a whole.
+    std::string subject;
+    std::uint64_t count = 0;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
 };
 
 /// Reaps dead producers and gates, closes tickets that nobody else closed, releases quarantined cells and sweeps what a
@@ -38,6 +73,8 @@ class RINGMAIN_API Keeper {
 public:
     /// Throws Error: busy (names the pid of the other keeper), permission_denied.
     explicit Keeper(const Broker& broker);
+    /// Tells `listener` what happens, within do_work, on its thread. It must not call the keeper, and not throw.
+    Keeper(const Broker& broker, std::function<void(const KeeperEvent&)> listener);
     Keeper(Keeper&&) noexcept;
     Keeper& operator=(Keeper&&) noexcept;
     ~Keeper();

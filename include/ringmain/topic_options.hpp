@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <string>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,7 +44,28 @@ struct ValueType {
     friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-/// A topic's options. A value outside its range is refused, never adjusted.
+/// How long a keeper lets each partition keep its records; 0: as long as there is room. Whichever limit is met first counts.
+/// Can be changed while the topic is in use (Broker::set_retention).
+struct Retention {
+    /// Since they were appended, as keepers saw it; what a record's timestamp says has no part in it.
+    std::chrono::milliseconds age{0};
+    std::uint64_t records = 0;
+    std::uint64_t bytes = 0;  ///< Of keys, values and headers.
+    friend bool operator==(const Retention&, const Retention&) = default;
+};
+
+/// Who may use a topic's files; what is not given stays as the directory and the umask say.
+struct TopicAccess {
+    std::optional<std::uint32_t> owner;  ///< User id.
+    std::optional<std::uint32_t> group;  ///< Group id.
+    /// Permission bits for the files, 0 to 0666; directories get the right to search where there is one to read. Who may
+    /// write publishes and joins groups; who may only read consumes.
+    std::optional<std::uint32_t> mode;
+    friend bool operator==(const TopicAccess&, const TopicAccess&) = default;
+};
+
+/// A topic's options, fixed at its creation but for retention and access. A value outside its range is refused, never
+/// adjusted.
 struct TopicOptions {
     std::uint32_t partitions = 1;         ///< 1 to kPartitionsMax.
     /// Cells per partition: a power of two, kRecordsMin to kRecordsMax, at least 4 x producer_slots. How many records are
@@ -58,6 +81,8 @@ struct TopicOptions {
     WhenFull when_full = WhenFull::overwrite;
     ValueType value_type = {};                 ///< Set for typed topics.
     std::uint64_t first_offset = 0;       ///< Offset of the first record, 0 to kFirstOffsetMax; for tests of large offsets.
+    Retention retention = {};
+    TopicAccess access = {};
     friend bool operator==(const TopicOptions&, const TopicOptions&) = default;
 };
 
