@@ -37,6 +37,10 @@ const GroupOptions& checked(const GroupOptions& options) {
         refuse("session_timeout", "of " + std::to_string(options.session_timeout.count()) + " ms is outside 100..3600000");
     }
     if (options.lag_time_max < 0ms) refuse("lag_time_max", "of " + std::to_string(options.lag_time_max.count()) + " ms is negative");
+    if (!options.gating && (options.lag_records_max != 0 || options.lag_time_max != 0ms)) {
+        refuse(options.lag_records_max != 0 ? "lag_records_max" : "lag_time_max",
+               "says when a gating group is let go, and group '" + options.name + "' does not gate");
+    }
     check_start(options.start);
     return options;
 }

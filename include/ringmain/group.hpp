@@ -68,7 +68,7 @@ struct GroupOptions {
     Position start = Position::earliest();  ///< Of a new group: resolved once for all partitions, and stored. Not Position::last.
     OnLoss on_loss = OnLoss::error;
     bool gating = false;                    ///< On `block` topics: producers wait for this group, also while no member runs.
-    std::uint64_t lag_records_max = 0;      ///< A gating group further behind is let go; 0 never.
+    std::uint64_t lag_records_max = 0;      ///< A gating group further behind is let go; 0 never. Refused unless it gates.
     std::chrono::milliseconds lag_time_max{0};  ///< So is one whose next record is older; 0 never. Needs a keeper.
 
     // The member's own.

@@ -301,6 +301,11 @@ TEST_CASE("Limits and impossible options are errors that say what and how much")
     options = group();
     options.lag_time_max = -1ms;
     invalid(options, "negative");
+    options.lag_time_max = 5ms;
+    invalid(options, "lag_time_max");
+    options.lag_time_max = 0ms;
+    options.lag_records_max = 9;
+    invalid(options, "does not gate");
     options = group();
     options.gating = true;
     invalid(options, "block");
