@@ -8,6 +8,7 @@
 
 #include "platform/memory.hpp"
 #include "ringmain/error.hpp"
+#include "topic_retention.hpp"
 
 namespace ringmain {
 
@@ -100,6 +101,7 @@ void check_topic_options(std::string_view topic, const TopicOptions& options) {
     check_range(topic, "members", options.members, 1, kMembersMax);
     check_range(topic, "first_offset", options.first_offset, 0, kFirstOffsetMax);
     check_value_type_options(topic, options.value_type);
+    check_retention(topic, options.retention);
     if (options.when_full != WhenFull::overwrite && options.when_full != WhenFull::block) {
         refuse(topic, "when_full " + std::to_string(static_cast<unsigned>(options.when_full)) + " is not a policy");
     }

@@ -6,6 +6,7 @@
 
 #include "ringmain/error.hpp"
 #include "topic_geometry.hpp"
+#include "topic_retention.hpp"
 
 namespace ringmain {
 
@@ -36,6 +37,7 @@ void write_topic_meta(const platform::Mapping& file, std::string_view name, cons
     meta.producer_slots = options.producer_slots;
     meta.groups = static_cast<std::uint16_t>(options.groups);
     meta.members = static_cast<std::uint16_t>(options.members);
+    store_retention(meta, options.retention);
     meta.when_full = static_cast<std::uint32_t>(options.when_full);
     meta.type_size = options.value_type.size;
     meta.type_alignment = options.value_type.alignment;
@@ -60,6 +62,7 @@ TopicOptions read_topic_meta(const platform::Mapping& file, const std::filesyste
     options.producer_slots = meta.producer_slots;
     options.groups = meta.groups;
     options.members = meta.members;
+    options.retention = retention_as_found(meta);
     const std::uint32_t when_full = meta.when_full;
     if (when_full > static_cast<std::uint32_t>(WhenFull::block))
         damaged(path, "has an unknown policy");

@@ -35,6 +35,10 @@ inline constexpr std::uint64_t kOffsetMax = (std::uint64_t{1} << 62) - 1;
 inline constexpr std::size_t kKeyBytesMax = 65'535;
 inline constexpr std::size_t kTopicNameMax = 249;
 inline constexpr std::size_t kTypeNameMax = 127;
+inline constexpr std::chrono::milliseconds kRetentionAgeMin{100};
+inline constexpr std::chrono::hours kRetentionAgeMax{24 * 36'500};
+inline constexpr std::uint64_t kRetentionRecordsMax = kRecordsMax;
+inline constexpr std::uint64_t kRetentionBytesMax = std::uint64_t{1} << 40;
 
 /// The type that a typed topic carries; an empty name means bytes.
 struct ValueType {
@@ -47,10 +51,11 @@ struct ValueType {
 /// How long a keeper lets each partition keep its records; 0: as long as there is room. Whichever limit is met first counts.
 /// Can be changed while the topic is in use (Broker::set_retention).
 struct Retention {
-    /// Since they were appended, as keepers saw it; what a record's timestamp says has no part in it.
+    /// Since they were appended, as keepers saw it; what a record's timestamp says has no part in it. kRetentionAgeMin to
+    /// kRetentionAgeMax.
     std::chrono::milliseconds age{0};
-    std::uint64_t records = 0;
-    std::uint64_t bytes = 0;  ///< Of keys, values and headers.
+    std::uint64_t records = 0;  ///< Offsets before the log end: 1 to kRetentionRecordsMax.
+    std::uint64_t bytes = 0;    ///< Of keys, values and headers: 1 to kRetentionBytesMax.
     friend bool operator==(const Retention&, const Retention&) = default;
 };
 

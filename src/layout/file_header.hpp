@@ -22,7 +22,7 @@
 namespace ringmain::layout {
 
 inline constexpr std::array<char, 8> kMagic = {'R', 'I', 'N', 'G', 'M', 'A', 'I', 'N'};
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 inline constexpr std::uint32_t kReady = 0x59444145;
 
 enum class FileKind : std::uint32_t { clients = 1, topic = 2, partition = 3, readers = 4, groups = 5 };

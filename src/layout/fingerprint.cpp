@@ -8,6 +8,7 @@
 #include "layout/clients.hpp"
 #include "layout/file_header.hpp"
 #include "layout/groups.hpp"
+#include "layout/marks.hpp"
 #include "layout/partition.hpp"
 #include "layout/readers.hpp"
 #include "layout/record_headers.hpp"
@@ -22,6 +23,9 @@ using platform::HostMemory;
 // The names that appear in the description.
 using PartitionControlLayout = PartitionControl<HostMemory>;
 using NamedEntryLayout = NamedEntry<HostMemory>;
+using PartitionMarksLayout = PartitionMarks<HostMemory>;
+using MarkRingLayout = MarkRing<HostMemory>;
+using MarkLayout = Mark<HostMemory>;
 using ProducerEntryLayout = ProducerEntry<HostMemory>;
 using ExtentWordLayout = ExtentWord<HostMemory>;
 using CellHeaderLayout = CellHeader<HostMemory>;
@@ -55,6 +59,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"kPageBytes", kPageBytes, 0},
     {"kControlAt", kControlAt, 0},
     {"kNamedAt", kNamedAt, 0},
+    {"kMarksAt", kMarksAt, 0},
+    {"kMarks", kMarks, 0},
     {"kProducersAt", kProducersAt, 0},
     {"kCellHeaderBytes", kCellHeaderBytes, 0},
     {"kCellBytesMax", kCellBytesMax, 0},
@@ -114,6 +120,9 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(TopicMeta, members),
     RINGMAIN_FIELD(TopicMeta, name),
     RINGMAIN_FIELD(TopicMeta, type_name),
+    RINGMAIN_FIELD(TopicMeta, retention_age_ms),
+    RINGMAIN_FIELD(TopicMeta, retention_records),
+    RINGMAIN_FIELD(TopicMeta, retention_bytes),
     RINGMAIN_STRUCT(PartitionGeometry),
     RINGMAIN_FIELD(PartitionGeometry, records),
     RINGMAIN_FIELD(PartitionGeometry, payload_bytes),
@@ -145,6 +154,16 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(NamedEntry, id),
     RINGMAIN_FIELD(NamedEntry, name_length),
     RINGMAIN_FIELD(NamedEntry, name),
+    RINGMAIN_STRUCT(PartitionMarks),
+    RINGMAIN_FIELD(PartitionMarks, ages),
+    RINGMAIN_FIELD(PartitionMarks, sizes),
+    RINGMAIN_STRUCT(MarkRing),
+    RINGMAIN_FIELD(MarkRing, written),
+    RINGMAIN_FIELD(MarkRing, marks),
+    RINGMAIN_STRUCT(Mark),
+    RINGMAIN_FIELD(Mark, offset),
+    RINGMAIN_FIELD(Mark, measure),
+    RINGMAIN_FIELD(Mark, boot),
     RINGMAIN_STRUCT(ProducerEntry),
     RINGMAIN_FIELD(ProducerEntry, owner),
     RINGMAIN_FIELD(ProducerEntry, generation),

@@ -1,11 +1,11 @@
 // Every shared byte of a partition's log file `<partition>.log`.
 //
-//   0              4096             5120         21504             +extent words      +cells (page)        +payload (page)
-//   +--------------+----------------+------------+-----------------+------------------+--------------------+------------------+
-//   | FileHeader + | Partition-     | NamedEntry | ProducerEntry   | ExtentWord       | Cell               | extents          |
-//   | PartitionGeo | Control 1024 B | 256 B, 64  | 128 B each, P   | 8 B each, E      | cell_bytes each, N | extent_bytes, E  |
-//   +--------------+----------------+------------+-----------------+------------------+--------------------+------------------+
-//   written once     producers, closers, keeper; read by everybody                      producers (closers: the word)  owner of the extent
+//   0              4096             5120         21504        27904             +extent words  +cells (page)        +payload (page)
+//   +--------------+----------------+------------+------------+-----------------+--------------+--------------------+------------------+
+//   | FileHeader + | Partition-     | NamedEntry | Partition- | ProducerEntry   | ExtentWord   | Cell               | extents          |
+//   | PartitionGeo | Control 1024 B | 256 B, 64  | Marks 6400 | 128 B each, P   | 8 B each, E  | cell_bytes each, N | extent_bytes, E  |
+//   +--------------+----------------+------------+------------+-----------------+--------------+--------------------+------------------+
+//   written once     producers, closers, keeper    keeper       producers, keeper                producers (closers: the word)  owner of the extent
 //
 // Writers of each field, and the sync points that order them (docs/memory-order.md has the table):
 //   log_end         shared producers (fetch_add), exclusive producer (store)        TICKET
@@ -14,6 +14,7 @@
 //   lease           exclusive producers, recovery (CAS)                             LEASE
 //   names           who gives a name its entry (CAS-max)                            NAME
 //   NamedEntry      its owner; the intent also by whoever is about to use the cells again, and by recovery (CAS)  INTENT, NAME
+//   PartitionMarks  the keeper (marks.hpp)                                          MARK
 //   ProducerEntry   its owner; `owner` also by recovery after proof of death (CAS)  ENTRY
 //   ExtentWord      its owner; free and sealed ones by any producer (CAS)           EXTENT
 //   Cell.word       ticket holder, closers, keeper (CAS), exclusive producer        RECORD_COMMIT, TICKET_CLOSE, CELL_RELEASE
@@ -25,6 +26,7 @@
 #include <cstdint>
 
 #include "layout/file_header.hpp"
+#include "layout/marks.hpp"
 #include "platform/memory.hpp"
 
 namespace ringmain::layout {
@@ -200,6 +202,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 inline constexpr std::uint64_t kControlAt = kPageBytes;
 inline constexpr std::uint64_t kNamedAt = kControlAt + 1024;
-inline constexpr std::uint64_t kProducersAt = kNamedAt + kProducerNamesMax * sizeof(NamedEntry<platform::HostMemory>);
+inline constexpr std::uint64_t kMarksAt = kNamedAt + kProducerNamesMax * sizeof(NamedEntry<platform::HostMemory>);
+inline constexpr std::uint64_t kProducersAt = kMarksAt + sizeof(PartitionMarks<platform::HostMemory>);
+static_assert(kMarksAt == 21504 && kProducersAt == 27904 && kProducersAt % kLineBytes == 0);
 
 }  // namespace ringmain::layout

@@ -4,7 +4,10 @@
 //   +------------+------------------------------------------------------------+
 //   | FileHeader | TopicMeta                                                  |
 //   +------------+------------------------------------------------------------+
-//   written once, before the topic's directory gets its name; only `state` changes afterwards (0 live -> deleter)
+//   written once, before the topic's directory gets its name; afterwards change only
+//     state        0 live -> deleter                                                     TOPIC_STATE
+//     retention_*  whoever may write the topic, at any time; keepers look at each step. Each limit stands for itself, so that
+//                  they are relaxed: who dies between two of them leaves some of the old ones
 #pragma once
 
 #include <array>
@@ -33,8 +36,11 @@ struct TopicMeta {
     std::uint16_t members;
     std::array<char, 256> name;
     std::array<char, 128> type_name;
+    std::atomic<std::uint64_t> retention_age_ms;   // 0: no limit
+    std::atomic<std::uint64_t> retention_records;  // per partition; 0: no limit
+    std::atomic<std::uint64_t> retention_bytes;    // of keys, values and headers, per partition; 0: no limit
 };
-static_assert(sizeof(TopicMeta) == 448);
+static_assert(sizeof(TopicMeta) == 472);
 static_assert(offsetof(TopicMeta, partitions) == 0);
 static_assert(offsetof(TopicMeta, cell_bytes) == 4);
 static_assert(offsetof(TopicMeta, records) == 8);
@@ -51,8 +57,12 @@ static_assert(offsetof(TopicMeta, groups) == 60);
 static_assert(offsetof(TopicMeta, members) == 62);
 static_assert(offsetof(TopicMeta, name) == 64);
 static_assert(offsetof(TopicMeta, type_name) == 320);
+static_assert(offsetof(TopicMeta, retention_age_ms) == 448);
+static_assert(offsetof(TopicMeta, retention_records) == 456);
+static_assert(offsetof(TopicMeta, retention_bytes) == 464);
 
 inline constexpr std::uint64_t kTopicMetaAt = sizeof(FileHeader);
 inline constexpr std::uint64_t kTopicFileBytes = 4096;
+static_assert(kTopicMetaAt + sizeof(TopicMeta) <= kTopicFileBytes);
 
 }  // namespace ringmain::layout

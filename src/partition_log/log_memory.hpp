@@ -16,6 +16,7 @@ template <class M>
 struct LogMemory {
     using Control = layout::PartitionControl<M>;
     using Named = layout::NamedEntry<M>;
+    using Marks = layout::PartitionMarks<M>;
     using Producer = layout::ProducerEntry<M>;
     using Extent = layout::ExtentWord<M>;
     using Cell = layout::CellHeader<M>;
@@ -23,6 +24,7 @@ struct LogMemory {
 
     Control* control = nullptr;
     Named* named = nullptr;
+    Marks* marks = nullptr;
     Producer* producers = nullptr;
     Extent* extents = nullptr;
     std::byte* cells = nullptr;
@@ -50,6 +52,7 @@ struct LogMemory {
               const group_table::GroupGates<M>& group_gates = {}) noexcept
         : control(reinterpret_cast<Control*>(base + layout::kControlAt)),
           named(reinterpret_cast<Named*>(base + layout::kNamedAt)),
+          marks(reinterpret_cast<Marks*>(base + layout::kMarksAt)),
           producers(reinterpret_cast<Producer*>(base + layout::kProducersAt)),
           extents(reinterpret_cast<Extent*>(base + layout::kProducersAt + geometry.producer_slots * sizeof(Producer))),
           cells(base + geometry.cells_at),
