@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "broker_impl.hpp"
-#include "error_about.hpp"
 #include "death_oracle.hpp"
+#include "error_about.hpp"
+#include "group_table/listing.hpp"
+#include "keeper_step.hpp"
 #include "partition_keeper.hpp"
 #include "platform/clock.hpp"
 #include "platform/file_lock.hpp"
@@ -35,8 +37,8 @@ std::string pid_in(const std::filesystem::path& file) {
 
 class Keeper::Impl {
 public:
-    explicit Impl(std::shared_ptr<Broker::Impl> broker)
-        : broker_(std::move(broker)), lock_file_(broker_->directory() / "keeper.lock"), lock_(lock_file_) {
+    Impl(std::shared_ptr<Broker::Impl> broker, KeeperEvents::Listener listener)
+        : broker_(std::move(broker)), events_(std::move(listener)), lock_file_(broker_->directory() / "keeper.lock"), lock_(lock_file_) {
         if (!lock_.try_lock(kKeeperLockAt)) {
             throw error_about(ErrorCode::busy, lock_file_.string(), "is held: another keeper runs for this directory, " + pid_in(lock_file_));
         }
@@ -52,9 +54,10 @@ public:
             refresh_topics(report);
         }
         const DeathOracle is_dead(broker_->clients());
+        KeeperStep step{now_ns, broker_->clients(), is_dead, report, events_};
         for (auto& [name, topic] : topics_) {
-            for (PartitionKeeper& partition : topic.partitions) partition.step(now_ns, is_dead, report);
-            keep_groups(topic, now_ns, is_dead, report);
+            for (PartitionKeeper& partition : topic.partitions) partition.step(step);
+            keep_groups(topic, step);
         }
         watch_members();
         return report;
@@ -71,12 +74,18 @@ private:
         recovery::GroupKeeper<platform::HostMemory> groups;
     };
 
-    static void keep_groups(Topic& topic, std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+    static void keep_groups(Topic& topic, KeeperStep& step) {
         if (!topic.files->groups_writable()) return;
-        const recovery::GroupUpkeep done = topic.groups.step(is_dead, static_cast<std::uint64_t>(now_ns));
-        report.evicted_members += done.evicted_members;
-        report.freed_member_slots += done.freed_member_slots;
-        report.swept_groups += done.swept_groups;
+        const auto told = [&](std::uint32_t slot, std::uint64_t count) {
+            step.events.tell([&] {
+                const std::string group = group_table::name_of(topic.files->groups(), slot);
+                return KeeperEvent{KeeperEventKind::member_evicted, topic.files->name(), {}, group, count};
+            });
+        };
+        const recovery::GroupUpkeep done = topic.groups.step(step.is_dead, static_cast<std::uint64_t>(step.now_ns), told);
+        step.report.evicted_members += done.evicted_members;
+        step.report.freed_member_slots += done.freed_member_slots;
+        step.report.swept_groups += done.swept_groups;
         if (done.evicted_members == 0) return;
         // members that wait for a partition need not sleep on
         const auto& groups = topic.files->groups();
@@ -120,6 +129,7 @@ private:
     }
 
     std::shared_ptr<Broker::Impl> broker_;
+    KeeperEvents events_;
     std::filesystem::path lock_file_;
     platform::FileLock lock_;
     bool refreshed_ = false;
@@ -129,7 +139,9 @@ private:
     std::uint64_t watched_epochs_ = 0;
 };
 
-Keeper::Keeper(const Broker& broker) : impl_(std::make_unique<Impl>(broker.impl())) {}
+Keeper::Keeper(const Broker& broker) : Keeper(broker, {}) {}
+Keeper::Keeper(const Broker& broker, std::function<void(const KeeperEvent&)> listener)
+    : impl_(std::make_unique<Impl>(broker.impl(), std::move(listener))) {}
 Keeper::Keeper(Keeper&&) noexcept = default;
 Keeper& Keeper::operator=(Keeper&&) noexcept = default;
 Keeper::~Keeper() = default;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "gate_table/gate_table.hpp"
+#include "group_table/listing.hpp"
 #include "layout/clients.hpp"
 #include "platform/clock.hpp"
 #include "recovery/group_upkeep.hpp"
@@ -22,7 +24,9 @@ constexpr std::size_t kSuspectsMax = 256;
 }  // namespace
 
 PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partition)
-    : mapping_(topic.map_partition(partition, platform::Access::read_write)),
+    : topic_(topic.name()),
+      partition_(partition),
+      mapping_(topic.map_partition(partition, platform::Access::read_write)),
       log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition), topic.group_gates(partition)),
       doorbell_(*log_.readers),
       seen_(log_.producer_slots) {}
@@ -47,37 +51,68 @@ bool PartitionKeeper::has_unfinished_work() const noexcept {
            swept_closings_ != sweep_closings_;
 }
 
-void PartitionKeeper::step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+void PartitionKeeper::step(KeeperStep& step) {
     const Signs now = signs();  // before the look: what changes later is seen by the next step
-    if (rests(now, now_ns)) return;
+    if (rests(now, step.now_ns)) return;
     seen_signs_ = now;
-    looked_ns_ = now_ns;
-    reap(is_dead, report);
+    looked_ns_ = step.now_ns;
+    const KeeperReport before = step.report;
+    let_groups_go(step);
+    reap_gates(step);
+    reap_producers(step);
     doorbell_.serve_close_request(log_);
-    close_stuck_tickets(now_ns, report);
-    scan_for_open_tickets(now_ns, report);
-    release_cells(now_ns, is_dead, report);
-    if (sweep_at_ != 0 || scan_at_ < scan_end_) ++report.unfinished;
+    close_stuck_tickets(step);
+    scan_for_open_tickets(step);
+    release_cells(step);
+    tell_count(step, KeeperEventKind::tickets_closed, step.report.closed_tickets - before.closed_tickets);
+    tell_count(step, KeeperEventKind::cells_released, step.report.released_cells - before.released_cells);
+    if (sweep_at_ != 0 || scan_at_ < scan_end_) ++step.report.unfinished;
     restless_ = has_unfinished_work();
 }
 
-void PartitionKeeper::reap(const DeathOracle& is_dead, KeeperReport& report) {
-    report.reaped_gates += recovery::reap_gates(log_, is_dead);
-    report.let_go += recovery::let_go_by_age(log_, static_cast<std::uint64_t>(platform::realtime_ns()));
+void PartitionKeeper::tell_count(const KeeperStep& step, KeeperEventKind kind, std::uint64_t count) const {
+    if (count != 0) tell(step, kind, [] { return std::string(); }, count);
+}
+
+void PartitionKeeper::let_groups_go(KeeperStep& step) {
+    const auto told = [&](std::uint32_t slot, std::uint64_t offset) {
+        const auto name = [&] { return group_table::name_of(log_.groups.groups(), slot); };
+        tell(step, KeeperEventKind::group_let_go, name, 1, offset);
+    };
+    step.report.let_go += recovery::let_go_by_age(log_, static_cast<std::uint64_t>(platform::realtime_ns()), told);
+}
+
+void PartitionKeeper::reap_gates(KeeperStep& step) {
+    const auto told = [&](std::uint32_t index, std::uint64_t owner) {
+        const auto gate = [&] {
+            return "'" + gate_table::GateTable<Memory>(log_.readers).name(index) + "' of " + step.client_text(owner);
+        };
+        tell(step, KeeperEventKind::gate_reaped, gate, 1);
+    };
+    step.report.reaped_gates += recovery::reap_gates(log_, step.is_dead, told);
+}
+
+void PartitionKeeper::reap_producers(KeeperStep& step) {
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);  // acquire ENTRY
-        if (owner == 0 || !is_dead(layout::client_of(owner))) continue;
+        if (owner == 0 || !step.is_dead(layout::client_of(owner))) continue;
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
         const std::uint64_t count = entry.count.load(std::memory_order_acquire);    // acquire ENTRY
-        if (!recovery::reap_producer(log_, slot, owner, is_dead, &report.sealed_extents)) continue;
-        ++report.reaped_producers;
+        std::uint64_t sealed = 0;
+        if (!recovery::reap_producer(log_, slot, owner, step.is_dead, &sealed)) continue;
+        ++step.report.reaped_producers;
+        step.report.sealed_extents += sealed;
+        const auto client = [&] { return step.client_text(owner); };
+        tell(step, KeeperEventKind::producer_reaped, client, 1);
+        if (sealed != 0) tell(step, KeeperEventKind::extents_sealed, client, sealed);
         if (ticket == partition_log::kTaking) request_scan();
-        if (ticket > partition_log::kTaking) close_held(ticket >> 2, count, report);
+        if (ticket > partition_log::kTaking) close_held(ticket >> 2, count, step.report);
     }
 }
 
-void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& report) {
+void PartitionKeeper::close_stuck_tickets(KeeperStep& step) {
+    const std::int64_t now_ns = step.now_ns;
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         const auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);    // acquire ENTRY
@@ -94,7 +129,7 @@ void PartitionKeeper::close_stuck_tickets(std::int64_t now_ns, KeeperReport& rep
         if (ticket == partition_log::kTaking) {
             request_scan();
         } else {
-            close_held(ticket >> 2, count, report);
+            close_held(ticket >> 2, count, step.report);
         }
     }
 }
@@ -121,10 +156,11 @@ void PartitionKeeper::request_scan() noexcept {
 }
 
 /// First pass: which tickets are open. After the patience: close those that still are.
-void PartitionKeeper::scan_for_open_tickets(std::int64_t now_ns, KeeperReport& report) {
+void PartitionKeeper::scan_for_open_tickets(KeeperStep& step) {
+    const std::int64_t now_ns = step.now_ns;
     if (now_ns < suspects_since_ns_) suspects_since_ns_ = now_ns;  // a clock that went back
     if (!suspects_.empty() && now_ns - suspects_since_ns_ >= kPatienceNs) {
-        for (const std::uint64_t offset : suspects_) close_if_open(offset, report);
+        for (const std::uint64_t offset : suspects_) close_if_open(offset, step.report);
         suspects_.clear();
     }
     const std::uint64_t until = std::min(scan_end_, scan_at_ + kCellsPerStep);
@@ -144,15 +180,15 @@ bool PartitionKeeper::sweep_is_due(std::int64_t now_ns) noexcept {
     return (sweep_waiting_ && since_ns >= kWaitingSweepNs) || (sweep_closings_ != done && since_ns >= kStoppedCloserSweepNs);
 }
 
-void PartitionKeeper::release_cells(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report) {
+void PartitionKeeper::release_cells(KeeperStep& step) {
     if (sweep_at_ == 0) {
-        if (!sweep_is_due(now_ns)) return;
+        if (!sweep_is_due(step.now_ns)) return;
         sweep_waiting_ = false;
-        swept_ns_ = now_ns;
+        swept_ns_ = step.now_ns;
     }
     const std::uint64_t until = std::min(log_.records, sweep_at_ + kCellsPerStep);
     for (; sweep_at_ < until; ++sweep_at_) {
-        if (recovery::release_cell(log_, sweep_at_, is_dead, sweep_waiting_)) ++report.released_cells;
+        if (recovery::release_cell(log_, sweep_at_, step.is_dead, sweep_waiting_)) ++step.report.released_cells;
     }
     if (sweep_at_ < log_.records) return;
     sweep_at_ = 0;

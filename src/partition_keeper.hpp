@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <string>
 #include <vector>
 
-#include "broker_impl.hpp"
-#include "death_oracle.hpp"
+#include "keeper_step.hpp"
 #include "partition_log/doorbell.hpp"
 #include "partition_log/log_memory.hpp"
 #include "platform/mapping.hpp"
@@ -25,7 +24,11 @@ public:
     PartitionKeeper(const TopicFiles& topic, std::uint32_t partition);
 
     /// Visits at most a few thousand cells, and nothing but three words while the partition rests.
-    void step(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report);
+    void step(KeeperStep& step);
+
+    /// When step() is to be called again although nothing in the partition changes and nobody dies: a time of the clock that
+    /// steps are given; kNothingDue: not at all. Asked after each step.
+    [[nodiscard]] std::int64_t due_ns() const noexcept { return due_ns_; }
 
 private:
     /// What a producer's entry showed, and since when.
@@ -46,15 +49,26 @@ private:
     [[nodiscard]] Signs signs() const noexcept;
     [[nodiscard]] bool rests(const Signs& now, std::int64_t now_ns) const noexcept;
     [[nodiscard]] bool has_unfinished_work() const noexcept;
-    void reap(const DeathOracle& is_dead, KeeperReport& report);
-    void close_stuck_tickets(std::int64_t now_ns, KeeperReport& report);
+    void let_groups_go(KeeperStep& step);
+    void reap_gates(KeeperStep& step);
+    void reap_producers(KeeperStep& step);
+    void close_stuck_tickets(KeeperStep& step);
     void close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report);
     void request_scan() noexcept;
-    void scan_for_open_tickets(std::int64_t now_ns, KeeperReport& report);
-    void release_cells(std::int64_t now_ns, const DeathOracle& is_dead, KeeperReport& report);
+    void scan_for_open_tickets(KeeperStep& step);
+    void release_cells(KeeperStep& step);
     [[nodiscard]] bool sweep_is_due(std::int64_t now_ns) noexcept;
     void close_if_open(std::uint64_t offset, KeeperReport& report);
+    /// Tells one event of this partition. `subject()` makes its text.
+    template <class Subject>
+    void tell(const KeeperStep& step, KeeperEventKind kind, const Subject& subject, std::uint64_t count = 0, std::uint64_t from = 0,
+              std::uint64_t to = 0) const {
+        step.events.tell([&] { return KeeperEvent{kind, topic_, partition_, subject(), count, from, to}; });
+    }
+    void tell_count(const KeeperStep& step, KeeperEventKind kind, std::uint64_t count) const;
 
+    std::string topic_;
+    std::uint32_t partition_;
     platform::Mapping mapping_;
     partition_log::LogMemory<Memory> log_;
     partition_log::Doorbell<Memory> doorbell_;
@@ -64,6 +78,7 @@ private:
     Signs seen_signs_;
     std::int64_t looked_ns_ = 0;
     bool restless_ = true;
+    std::int64_t due_ns_ = kNothingDue;
 
     // A producer died or stopped between "taking" and its ticket: the ticket has to be searched for.
     std::uint64_t scan_at_ = 0;

@@ -81,6 +81,13 @@ template <class M>
 
 }  // namespace detail
 
+/// The name of the group in the slot; the caller looks at the set again if it must be sure whose it is.
+template <class M>
+[[nodiscard]] std::string name_of(const GroupsMemory<M>& groups, std::uint32_t slot) {
+    // acquire GROUP_FIELD
+    return read_text(groups.group(slot).name, groups.group(slot).name_length.load(std::memory_order_acquire));
+}
+
 /// The group in the slot, as it is at this moment; nothing if there is none.
 template <class M>
 [[nodiscard]] std::optional<GroupView> view_group(const GroupsMemory<M>& groups, std::uint32_t slot) {
@@ -88,8 +95,7 @@ template <class M>
     view.set = groups.set(slot);
     if (view.set.state != GroupState::open) return std::nullopt;
     view.group = {slot, groups.born(slot)};
-    // acquire GROUP_FIELD
-    view.name = read_text(groups.group(slot).name, groups.group(slot).name_length.load(std::memory_order_acquire));
+    view.name = name_of(groups, slot);
     view.options = read_options(groups, slot);
     for (std::uint32_t member = 0; member < groups.members_max(); ++member) {
         const HeadWord head = groups.head(slot, member);

@@ -20,6 +20,11 @@ struct GroupUpkeep {
     std::uint64_t swept_groups = 0;
 };
 
+/// For callers that need no more than the numbers.
+struct IgnoreGroup {
+    void operator()(std::uint32_t /*slot*/, std::uint64_t /*what*/) const noexcept {}
+};
+
 /// The keeper's view of all groups of a topic. Private memory; one thread at a time.
 template <class M>
 class GroupKeeper {
@@ -27,19 +32,17 @@ public:
     explicit GroupKeeper(const group_table::GroupsMemory<M>& groups) noexcept : groups_(groups) {}
 
     /// One pass. `now_ns`: a monotonic clock. To be called at least every eighth of the shortest session time-out that is to
-    /// be kept; a keeper that comes less often evicts later.
-    template <class IsDead>
-    GroupUpkeep step(const IsDead& is_dead, std::uint64_t now_ns) noexcept {
+    /// be kept; a keeper that comes less often evicts later. `evicted(slot, count)` is called for each group that lost members.
+    template <class IsDead, class Evicted = IgnoreGroup>
+    GroupUpkeep step(const IsDead& is_dead, std::uint64_t now_ns, const Evicted& evicted = {}) noexcept {
         GroupUpkeep done;
         for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) {
             const group_table::GroupState state = groups_.set(slot).state;
             if (state == group_table::GroupState::closed && group_table::sweep(groups_, slot)) ++done.swept_groups;
             if (state != group_table::GroupState::open) continue;
-            done.evicted_members += group_table::evict_dead(groups_, slot, is_dead);
-            const auto verdict = observers_[slot].look(groups_, slot, now_ns);
-            if (group_table::evict(groups_, slot, verdict.set, verdict.overdue)) {
-                done.evicted_members += static_cast<std::uint64_t>(std::popcount(verdict.overdue));
-            }
+            const std::uint64_t gone = evict_gone(slot, is_dead, now_ns);
+            done.evicted_members += gone;
+            if (gone != 0) evicted(slot, gone);
             done.freed_member_slots += group_table::free_member_slots(groups_, slot, is_dead);
         }
         return done;
@@ -64,14 +67,24 @@ public:
     }
 
 private:
+    template <class IsDead>
+    std::uint64_t evict_gone(std::uint32_t slot, const IsDead& is_dead, std::uint64_t now_ns) noexcept {
+        std::uint64_t gone = group_table::evict_dead(groups_, slot, is_dead);
+        const auto verdict = observers_[slot].look(groups_, slot, now_ns);
+        if (group_table::evict(groups_, slot, verdict.set, verdict.overdue)) {
+            gone += static_cast<std::uint64_t>(std::popcount(verdict.overdue));
+        }
+        return gone;
+    }
+
     group_table::GroupsMemory<M> groups_;
     std::array<group_table::Observer, layout::kGroupsHardMax> observers_;
 };
 
 /// Lets groups go whose next record in this partition is older than they want to hold. `realtime_ns`: since the Unix epoch,
-/// as the records' timestamps. Returns how many.
-template <class M>
-std::uint64_t let_go_by_age(const partition_log::LogMemory<M>& log, std::uint64_t realtime_ns) noexcept {
+/// as the records' timestamps. Returns how many; `told(slot, offset)` is called for each, with the offset of that record.
+template <class M, class Told = IgnoreGroup>
+std::uint64_t let_go_by_age(const partition_log::LogMemory<M>& log, std::uint64_t realtime_ns, const Told& told = {}) noexcept {
     constexpr std::uint64_t kNsPerMs = 1'000'000;
     if (!log.groups.writable()) return 0;
     const partition_log::Reader<M> reader(log);
@@ -86,7 +99,9 @@ std::uint64_t let_go_by_age(const partition_log::LogMemory<M>& log, std::uint64_
         if (reader.look(word->committed, next) != partition_log::Found::record) continue;
         const auto written_ns = static_cast<std::uint64_t>(next.timestamp_ns);
         const std::uint64_t age_ms = realtime_ns > written_ns ? (realtime_ns - written_ns) / kNsPerMs : 0;
-        if (age_ms > age_ms_max && log.groups.let_go(slot, *word)) ++let_go;
+        if (age_ms <= age_ms_max || !log.groups.let_go(slot, *word)) continue;
+        ++let_go;
+        told(slot, word->committed);
     }
     return let_go;
 }

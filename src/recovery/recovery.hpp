@@ -126,14 +126,21 @@ std::uint64_t reap_producers(const partition_log::LogMemory<M>& log, const IsDea
     return reaped;
 }
 
-/// R6: ends the gates of holders that are proven dead. Returns how many.
-template <class M, class IsDead>
-std::uint64_t reap_gates(const partition_log::LogMemory<M>& log, const IsDead& is_dead) noexcept {
+/// For callers that need no more than the number.
+struct IgnoreGate {
+    void operator()(std::uint32_t /*index*/, std::uint64_t /*owner*/) const noexcept {}
+};
+
+/// R6: ends the gates of holders that are proven dead. Returns how many; `reaped_gate(index, owner)` is called for each.
+template <class M, class IsDead, class Reaped = IgnoreGate>
+std::uint64_t reap_gates(const partition_log::LogMemory<M>& log, const IsDead& is_dead, const Reaped& reaped_gate = {}) noexcept {
     gate_table::GateTable<M> gates(log.readers);
     std::uint64_t reaped = 0;
     for (std::uint32_t index = 0; index < layout::kGatesMax; ++index) {
         const std::uint64_t owner = gates.owner(index);
-        if (owner != 0 && is_dead(layout::client_of(owner)) && gates.reap(index, owner)) ++reaped;
+        if (owner == 0 || !is_dead(layout::client_of(owner)) || !gates.reap(index, owner)) continue;
+        ++reaped;
+        reaped_gate(index, owner);
     }
     return reaped;
 }
