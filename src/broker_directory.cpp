@@ -133,6 +133,21 @@ std::uint64_t sweep_half_made_files(const std::filesystem::path& directory) {
     return removed;
 }
 
+std::uint64_t count_half_made_files(const std::filesystem::path& directory) {
+    std::uint64_t count = 0;
+    for (const std::string& name : platform::names_in(directory)) {
+        if (!is_half_made(name))
+            continue;
+        try {
+            if (!FileLock(directory / name, Access::read_only).held_by_other(kMakerLockAt))
+                ++count;
+        } catch (const Error&) {
+            // gone meanwhile, or another user's
+        }
+    }
+    return count;
+}
+
 client_table::ClientTable open_client_table(const std::filesystem::path& directory) {
     const std::filesystem::path path = clients_path(directory);
     const PathKind kind = platform::kind_of(directory);

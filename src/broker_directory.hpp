@@ -21,5 +21,7 @@ bool make_broker_directory(const std::filesystem::path& directory);
 
 /// Removes files that killed makers left half made. Returns how many.
 std::uint64_t sweep_half_made_files(const std::filesystem::path& directory);
+/// How many there are. Looks only.
+[[nodiscard]] std::uint64_t count_half_made_files(const std::filesystem::path& directory);
 
 }  // namespace ringmain

@@ -172,6 +172,34 @@ std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     return swept;
 }
 
+Broker::Impl::Leftovers Broker::Impl::count_leftovers(const KnownTopics& known) const {
+    check_not_forked();
+    return {count_work(staging_path(directory_)) + count_work(trash_path(directory_)), count_half_made_files(directory_),
+            count_dead_names(known)};
+}
+
+std::uint64_t Broker::Impl::count_work(const std::filesystem::path& parent) const {
+    const std::vector<std::string> names = names_to_sweep(parent);
+    const auto is_leftover = [this](const std::string& name) {
+        const auto maker = maker_of(name);
+        return maker && clients_.proven_dead(*maker);
+    };
+    return static_cast<std::uint64_t>(std::count_if(names.begin(), names.end(), is_leftover));
+}
+
+std::uint64_t Broker::Impl::count_dead_names(const KnownTopics& known) const {
+    std::uint64_t count = 0;
+    for (const std::string& name : names_to_sweep(topics_path(directory_))) {
+        try {
+            if (is_topic_name(name) && !(known && known(name)) && state_of_name(topic_path(name)) == NameState::dead)
+                ++count;
+        } catch (const Error&) {
+            // it cannot be looked at, so nobody knows that it is dead
+        }
+    }
+    return count;
+}
+
 std::uint64_t Broker::Impl::sweep_dead_names(const KnownTopics& known) {
     std::uint64_t swept = 0;
     for (const std::string& name : names_to_sweep(topics_path(directory_))) {

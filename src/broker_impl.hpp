@@ -48,6 +48,14 @@ public:
     /// dealt with.
     std::uint64_t sweep_leftovers(const KnownTopics& known = {});
 
+    /// What sweep_leftovers would deal with. Looks only.
+    struct Leftovers {
+        std::uint64_t work_directories = 0;
+        std::uint64_t half_made_files = 0;
+        std::uint64_t dead_names = 0;
+    };
+    [[nodiscard]] Leftovers count_leftovers(const KnownTopics& known = {}) const;
+
     /// Throws Error forked in a child that inherited this object.
     void check_not_forked() const;
 
@@ -57,6 +65,8 @@ private:
     [[nodiscard]] std::filesystem::path work_path(const std::filesystem::path& parent);
     [[nodiscard]] bool name_is_free(std::string_view name);
     std::uint64_t sweep_work(const std::filesystem::path& parent);
+    [[nodiscard]] std::uint64_t count_work(const std::filesystem::path& parent) const;
+    [[nodiscard]] std::uint64_t count_dead_names(const KnownTopics& known) const;
     std::uint64_t sweep_dead_names(const KnownTopics& known);
 
     std::filesystem::path directory_;

@@ -33,6 +33,11 @@ AdminTopic& GroupAdmin::Impl::open(std::string_view topic) {
     return topics_.emplace(std::string(topic), AdminTopic(broker_->open_topic(topic))).first->second;
 }
 
+void GroupAdmin::Impl::forget(std::string_view topic) {
+    const auto known = topics_.find(topic);
+    if (known != topics_.end()) topics_.erase(known);
+}
+
 std::vector<std::string> GroupAdmin::Impl::names(std::string_view topic) const {
     if (!topic.empty()) return {std::string(topic)};
     return broker_->list_topics();

@@ -40,6 +40,8 @@ public:
     [[nodiscard]] std::uint32_t partitions() const noexcept { return files_->options().partitions; }
     /// Throws Error as TopicFiles::map_partition.
     [[nodiscard]] const Log& log(std::uint32_t partition);
+    /// Of the file, once log() has mapped it.
+    [[nodiscard]] std::uint64_t log_bytes(std::uint32_t partition) const { return parts_.at(partition).mapping.size(); }
 
 private:
     struct Part {
@@ -66,9 +68,13 @@ public:
     std::vector<PartitionResetDone> execute(const ResetPlan& plan, bool force);
     [[nodiscard]] std::vector<LogHolder> who_blocks(std::string_view topic);
 
-private:
     /// Throws Error not_found and as Broker::Impl::open_topic.
     [[nodiscard]] AdminTopic& open(std::string_view topic);
+    void forget(std::string_view topic);
+    /// All groups of the topic, by name. Partitions that cannot be read have lags of 0.
+    [[nodiscard]] std::vector<GroupDescription> describe_all(AdminTopic& topic, const LagOptions& options) const;
+
+private:
     /// `topic`, or all topics.
     [[nodiscard]] std::vector<std::string> names(std::string_view topic) const;
     /// Calls `use(topic)` for the topic, or for all of them that are not deleted meanwhile.
@@ -86,6 +92,8 @@ private:
     static void wake(const AdminTopic& topic, group_table::GroupRef group) noexcept;
 
     [[nodiscard]] std::optional<ClientDescription> client_of(std::uint64_t word) const noexcept;
+    using LagIn = GroupLag (*)(AdminTopic&, std::uint32_t slot, std::uint32_t partition, const LagOptions&, std::int64_t now_ns);
+    [[nodiscard]] GroupDescription describe(AdminTopic& topic, const View& group, const LagOptions& options, LagIn lag_of) const;
     [[nodiscard]] GroupMemberDescription describe_member(const group_table::MemberView& member) const;
     void add_holders(AdminTopic& topic, std::uint32_t partition, const std::vector<View>& groups, std::vector<LogHolder>& holders) const;
 
@@ -93,12 +101,19 @@ private:
     std::map<std::string, AdminTopic, std::less<>> topics_;
 };
 
-/// How far the group in the slot is behind in a partition. `now_ns`: since the Unix epoch.
+/// How far the group in the slot is behind in a partition. `now_ns`: since the Unix epoch. Throws Error as AdminTopic::log.
 [[nodiscard]] GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, const LagOptions& options,
                               std::int64_t now_ns);
 /// How old the first record in [from, to) is; nothing if there is none.
 [[nodiscard]] std::optional<std::chrono::milliseconds> age_of_first(const AdminTopic::Log& log, std::uint64_t from, std::uint64_t to,
                                                                     std::int64_t now_ns) noexcept;
+/// Keys, values and headers of the records in [from, from + count): added up, or extrapolated from `records_max` of them.
+struct RecordBytes {
+    std::uint64_t bytes = 0;
+    bool estimated = false;
+};
+[[nodiscard]] RecordBytes bytes_of_records(const AdminTopic::Log& log, std::uint64_t from, std::uint64_t count,
+                                           std::uint64_t records_max) noexcept;
 [[nodiscard]] GroupState state_of(const group_table::GroupView& group) noexcept;
 
 template <class Use>

@@ -7,6 +7,7 @@
 #include "group_admin_impl.hpp"
 #include "group_table/lag.hpp"
 #include "group_table/membership.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/reader.hpp"
 #include "platform/clock.hpp"
 
@@ -51,6 +52,12 @@ std::optional<std::chrono::milliseconds> age_of_first(const AdminTopic::Log& log
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(std::max<std::int64_t>(age_ns, 0)));
 }
 
+RecordBytes bytes_of_records(const AdminTopic::Log& log, std::uint64_t from, std::uint64_t count, std::uint64_t records_max) noexcept {
+    const Reader reader(log);
+    if (count <= records_max) return {add_up(reader, from, count), false};
+    return {extrapolate(reader, from, count, records_max), true};
+}
+
 GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, const LagOptions& options, std::int64_t now_ns) {
     const AdminTopic::Log& log = topic.log(partition);
     const group_table::Lag found = group_table::lag_of(topic.groups(), slot, partition, *log.control);
@@ -58,6 +65,8 @@ GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, 
     lag.partition = partition;
     if (found.touched) lag.committed = found.committed;
     lag.position = found.committed;
+    lag.damaged = !partition_log::check_control(log).sound();
+    if (lag.damaged) return lag;
     lag.log_start = found.log_start;
     lag.log_end = found.log_end;
     lag.records = found.records;
@@ -65,10 +74,9 @@ GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, 
     const std::uint64_t next = std::max(found.committed, found.log_start);
     if (options.time) lag.time = age_of_first(log, next, next + found.records, now_ns);
     if (options.bytes_records_max == 0) return lag;
-    lag.bytes_estimated = found.records > options.bytes_records_max;
-    const Reader reader(log);
-    lag.bytes = lag.bytes_estimated ? extrapolate(reader, next, found.records, options.bytes_records_max)
-                                    : add_up(reader, next, found.records);
+    const RecordBytes unread = bytes_of_records(log, next, found.records, options.bytes_records_max);
+    lag.bytes = unread.bytes;
+    lag.bytes_estimated = unread.estimated;
     return lag;
 }
 

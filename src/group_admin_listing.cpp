@@ -27,10 +27,10 @@ Position start_of(const group_table::GroupOptions& options) noexcept {
 }
 
 GroupPartitionDescription describe_partition(AdminTopic& topic, const group_table::GroupView& group, std::uint32_t partition,
-                                             const LagOptions& options, std::int64_t now_ns) {
+                                             const GroupLag& lag) {
     const group_table::PartitionView& view = group.partitions[partition];
     GroupPartitionDescription description;
-    description.lag = lag_in(topic, group.group.slot, partition, options, now_ns);
+    description.lag = lag;
     if (view.owned) description.owner = view.owner_slot;
     description.generation = view.word.generation;
     description.gates = view.word.gates;
@@ -78,7 +78,26 @@ GroupMemberDescription GroupAdmin::Impl::describe_member(const group_table::Memb
 
 GroupDescription GroupAdmin::Impl::describe(std::string_view topic_name, std::string_view group, const LagOptions& options) {
     AdminTopic& topic = open(topic_name);
-    const View found = view(topic, group);
+    return describe(topic, view(topic, group), options, lag_in);
+}
+
+std::vector<GroupDescription> GroupAdmin::Impl::describe_all(AdminTopic& topic, const LagOptions& options) const {
+    const auto lag_if_readable = [](AdminTopic& of, std::uint32_t slot, std::uint32_t partition, const LagOptions& wanted, std::int64_t now_ns) {
+        try {
+            return lag_in(of, slot, partition, wanted, now_ns);
+        } catch (const Error&) {
+            GroupLag lag;
+            lag.partition = partition;
+            return lag;
+        }
+    };
+    std::vector<GroupDescription> all;
+    for (const View& group : group_table::view_groups(topic.groups())) all.push_back(describe(topic, group, options, lag_if_readable));
+    std::sort(all.begin(), all.end(), [](const GroupDescription& a, const GroupDescription& b) { return a.name < b.name; });
+    return all;
+}
+
+GroupDescription GroupAdmin::Impl::describe(AdminTopic& topic, const View& found, const LagOptions& options, LagIn lag_of) const {
     const std::int64_t now_ns = platform::realtime_ns();
     GroupDescription description;
     description.topic = topic.name();
@@ -91,7 +110,7 @@ GroupDescription GroupAdmin::Impl::describe(std::string_view topic_name, std::st
     description.lag_time_max = milliseconds_of(found.options.lag_ms_max);
     for (const group_table::MemberView& member : found.members) description.members.push_back(describe_member(member));
     for (std::uint32_t partition = 0; partition < topic.partitions(); ++partition) {
-        description.partitions.push_back(describe_partition(topic, found, partition, options, now_ns));
+        description.partitions.push_back(describe_partition(topic, found, partition, lag_of(topic, found.group.slot, partition, options, now_ns)));
         const auto owner = description.partitions.back().owner;
         for (GroupMemberDescription& member : description.members) {
             if (owner == member.slot) member.partitions.push_back(partition);

@@ -7,6 +7,7 @@
 
 #include "gate_table/gate_table.hpp"
 #include "partition_log/cell_word.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/log_memory.hpp"
 #include "ringmain/error.hpp"
 #include "topic_creation.hpp"
@@ -40,19 +41,6 @@ void count_extents(const Log& log, PartitionDescription& partition) noexcept {
     }
 }
 
-// Walks every cell, but only of a partition in which a ticket has ever been closed.
-std::uint64_t count_quarantined(const Log& log) noexcept {
-    if (log.control->closings.load(std::memory_order_relaxed) == 0)
-        return 0;
-    std::uint64_t count = 0;
-    for (std::uint64_t i = 0; i < log.records; ++i) {
-        const std::uint64_t word = log.cell_at(i).word.load(std::memory_order_relaxed);
-        if (partition_log::state_of(word) == partition_log::CellState::quarantined)
-            ++count;
-    }
-    return count;
-}
-
 void add_producers(const Log& log, const client_table::ClientTable& clients, PartitionDescription& partition) {
     for (std::uint32_t slot = 0; slot < log.producer_slots; ++slot) {
         const std::uint64_t owner = log.producers[slot].owner.load(std::memory_order_acquire);  // acquire ENTRY
@@ -76,18 +64,9 @@ PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t n
                                         const client_table::ClientTable& clients) {
     const platform::Mapping file = topic.map_partition(number, platform::Access::read_only);
     const Log log(file.data(), geometry_of(file), topic.readers(number), topic.group_gates(number));
-    PartitionDescription partition;
-    partition.partition = number;
-    partition.log_start = log.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
-    partition.log_end = log.control->log_end.load(std::memory_order_acquire);      // acquire TICKET
+    PartitionDescription partition = describe_log(log, number, clients);
     partition.file_bytes = file.size();
-    partition.closed_tickets = log.control->closed_tickets.load(std::memory_order_relaxed);
-    partition.reaped_producers = log.control->reaped_producers.load(std::memory_order_relaxed);
-    partition.exclusive = log.control->lease.load(std::memory_order_relaxed) != 0;
     partition.quarantined_cells = count_quarantined(log);
-    count_extents(log, partition);
-    add_producers(log, clients, partition);
-    add_gates(log, clients, partition);
     return partition;
 }
 
@@ -113,7 +92,38 @@ std::string describe_type(const ValueType& type) {
            ")";
 }
 
-TopicDescription describe_topic(const TopicFiles& topic, const client_table::ClientTable& clients) {
+std::uint64_t count_quarantined(const Log& log) noexcept {
+    if (log.control->closings.load(std::memory_order_relaxed) == 0)
+        return 0;
+    std::uint64_t count = 0;
+    for (std::uint64_t i = 0; i < log.records; ++i) {
+        const std::uint64_t word = log.cell_at(i).word.load(std::memory_order_relaxed);
+        if (partition_log::state_of(word) == partition_log::CellState::quarantined)
+            ++count;
+    }
+    return count;
+}
+
+PartitionDescription describe_log(const Log& log, std::uint32_t number, const client_table::ClientTable& clients) {
+    PartitionDescription partition;
+    partition.partition = number;
+    const partition_log::ControlCheck check = partition_log::check_control(log);
+    if (check.sound()) {
+        partition.log_start = check.start;
+        partition.log_end = check.end;
+    } else {
+        partition.damage = to_text(check, log.first_offset);
+    }
+    partition.closed_tickets = log.control->closed_tickets.load(std::memory_order_relaxed);
+    partition.reaped_producers = log.control->reaped_producers.load(std::memory_order_relaxed);
+    partition.exclusive = log.control->lease.load(std::memory_order_relaxed) != 0;
+    count_extents(log, partition);
+    add_producers(log, clients, partition);
+    add_gates(log, clients, partition);
+    return partition;
+}
+
+TopicDescription describe_options(const TopicFiles& topic) {
     const layout::PartitionGeometry geometry = geometry_for(topic.options());
     TopicDescription description;
     description.name = topic.name();
@@ -125,6 +135,11 @@ TopicDescription describe_topic(const TopicFiles& topic, const client_table::Cli
     description.retained_records = retained_records(geometry);
     description.retained_payload_bytes = retained_payload_bytes(geometry);
     description.bytes = topic_bytes(topic.options());
+    return description;
+}
+
+TopicDescription describe_topic(const TopicFiles& topic, const client_table::ClientTable& clients) {
+    TopicDescription description = describe_options(topic);
     for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
         description.partitions.push_back(describe_partition(topic, partition, clients));
     }

@@ -11,7 +11,7 @@
 namespace ringmain {
 
 enum class ErrorCode : std::uint8_t {
-    not_found,          ///< No such broker directory, topic or partition.
+    not_found,          ///< No such broker directory, topic, partition or group.
     already_exists,     ///< The topic exists.
     not_ready,          ///< The object is being created or deleted at this moment; try again.
     version_mismatch,   ///< Files of another layout; both versions are in the text.

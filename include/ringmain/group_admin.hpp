@@ -46,6 +46,7 @@ struct GroupLag {
     std::uint64_t log_end = 0;
     std::uint64_t records = 0;    ///< Offsets still to be read, those of closed tickets among them.
     std::uint64_t lost = 0;       ///< Offsets that were not committed and are no longer there. Not in `records`.
+    bool damaged = false;         ///< The log's offsets contradict each other: all figures of it are 0. See `ringmain verify`.
     /// Keys, values and headers of the unread records. Nothing if it was not asked for.
     std::optional<std::uint64_t> bytes;
     bool bytes_estimated = false; ///< There are more than LagOptions::bytes_records_max: extrapolated from as many.

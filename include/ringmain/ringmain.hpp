@@ -11,6 +11,7 @@
 #include "ringmain/position.hpp"
 #include "ringmain/producer.hpp"
 #include "ringmain/record.hpp"
+#include "ringmain/stats.hpp"
 #include "ringmain/status.hpp"
 #include "ringmain/topic_options.hpp"
 #include "ringmain/typed.hpp"

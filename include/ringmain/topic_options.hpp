@@ -134,6 +134,7 @@ struct PartitionDescription {
     std::uint32_t extents_owned = 0;
     std::uint32_t extents_sealed = 0;
     bool exclusive = false;                ///< An exclusive producer holds the lease.
+    std::string damage;                    ///< How the log's offsets contradict each other: then both are 0. Empty: they do not.
     std::vector<ClientDescription> producers;
     std::vector<GateDescription> gates;
 };

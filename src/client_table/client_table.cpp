@@ -107,4 +107,24 @@ ClientDescription ClientTable::describe(ClientId id) const noexcept {
     return client;
 }
 
+ClientId ClientTable::last_of(std::uint32_t slot) const noexcept {
+    if (!mapping_ || slot >= layout::kClientsMax)
+        return {slot, 0};
+    return {slot, static_cast<std::uint32_t>(entry(slot).incarnation.load(std::memory_order_acquire))};  // acquire CLIENT
+}
+
+std::optional<ClientTable::Details> ClientTable::details(ClientId id) const noexcept {
+    if (!mapping_ || id.slot >= layout::kClientsMax || id.incarnation == 0)
+        return std::nullopt;
+    const ClientEntry& seen = entry(id.slot);
+    // relaxed: for show
+    const Details details{seen.pid_namespace.load(std::memory_order_relaxed),
+                          seen.start_ticks.load(std::memory_order_relaxed),
+                          seen.since_ns.load(std::memory_order_relaxed)};
+    // acquire CLIENT: read last, as in describe
+    if (static_cast<std::uint32_t>(seen.incarnation.load(std::memory_order_acquire)) != id.incarnation)
+        return std::nullopt;
+    return details;
+}
+
 }  // namespace ringmain::client_table

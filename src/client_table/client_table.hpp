@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "layout/clients.hpp"
 #include "platform/file_lock.hpp"
@@ -33,6 +34,18 @@ public:
     [[nodiscard]] bool proven_dead_word(std::uint64_t word) const noexcept;
 
     [[nodiscard]] ClientDescription describe(layout::ClientId id) const noexcept;
+
+    /// False: this user may not look, and nothing is known of anybody.
+    [[nodiscard]] bool readable() const noexcept { return static_cast<bool>(mapping_); }
+    /// Who used the slot last; incarnation 0 if nobody ever did.
+    [[nodiscard]] layout::ClientId last_of(std::uint32_t slot) const noexcept;
+    /// What a client wrote of itself, for show. Nothing if the slot is another one's by now.
+    struct Details {
+        std::uint64_t pid_namespace = 0;
+        std::uint64_t start_ticks = 0;
+        std::uint64_t since_ns = 0;
+    };
+    [[nodiscard]] std::optional<Details> details(layout::ClientId id) const noexcept;
 
 private:
     [[nodiscard]] layout::ClientEntry& entry(std::uint32_t slot) const noexcept;

@@ -217,6 +217,13 @@ PathKind kind_of(const std::filesystem::path& path) {
     return S_ISDIR(status.st_mode) ? PathKind::directory : PathKind::other;
 }
 
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0)
+        return std::nullopt;
+    return FileIdentity{status.st_dev, status.st_ino};
+}
+
 std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept {
     struct statvfs status {};
     if (::statvfs(path.c_str(), &status) != 0 || status.f_frsize == 0)

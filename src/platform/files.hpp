@@ -57,6 +57,9 @@ enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// Throws Error permission_denied or io.
 [[nodiscard]] PathKind kind_of(const std::filesystem::path& path);
 
+/// Which file the path names now; nothing if there is none, or it cannot be told.
+[[nodiscard]] std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
+
 /// What is free for this user on a file system.
 struct FreeSpace {
     std::uint64_t bytes = 0;

@@ -1,7 +1,9 @@
 // What this process is called by others. Informative: nobody decides by it.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 namespace ringmain::platform {
 
@@ -12,5 +14,14 @@ struct ProcessIdentity {
 };
 
 [[nodiscard]] ProcessIdentity this_process() noexcept;
+
+struct ProcessLook {
+    bool stopped = false;  ///< By a signal or a debugger.
+    std::array<char, 16> command{};  ///< Its name as ps shows it, zero-terminated.
+};
+
+/// What the kernel says of the process, if it may be looked at and is the one that started then. `pid`: in the namespace of
+/// the caller.
+[[nodiscard]] std::optional<ProcessLook> look_at_process(std::uint32_t pid, std::uint64_t start_ticks) noexcept;
 
 }  // namespace ringmain::platform
