@@ -94,6 +94,18 @@ StartMoved advance_start(const LogMemory<M>& log, std::uint64_t target) noexcept
     return {start, by.gate, by.group};
 }
 
+/// Deletes what is before `target`, as far as gates let it; an overwrite topic has none, whatever its readers' block says.
+/// Anybody may, at any time. Requires target <= log_end. What named producers intended below is settled by whoever uses the
+/// cells again.
+template <class M>
+StartMoved delete_before(const LogMemory<M>& log, std::uint64_t target) noexcept {
+    if (log.block) return advance_start(log, target);
+    // release LOG_START: whoever sees this start sees the log_end that it is below; no byte is overwritten by it
+    raise(log.control->log_start, target, std::memory_order_acq_rel);
+    M::point("start.deleted");
+    return {log.control->log_start.load(std::memory_order_acquire), std::nullopt, std::nullopt};  // acquire LOG_START
+}
+
 /// has_room, when the log start as last seen leaves none.
 template <class M>
 [[nodiscard, gnu::noinline]] bool make_room(const LogMemory<M>& log, std::uint64_t& start_seen) noexcept {

@@ -1,9 +1,15 @@
 // The clocks.
 #include "platform/clock.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <limits>
+#include <string_view>
 
 namespace ringmain::platform {
 
@@ -27,7 +33,36 @@ std::uint64_t measure_ticks_per_us() noexcept {
     return std::max<std::uint64_t>(passed, 1);
 }
 
+// A kernel without it tells its boots apart by nothing, and its files by their not being kept (tmpfs).
+std::string_view boot_id(std::array<char, 64>& buffer) noexcept {
+    const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return {};
+    const ssize_t bytes = ::read(fd, buffer.data(), buffer.size());
+    ::close(fd);
+    return bytes > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(bytes)) : std::string_view();
+}
+
+// FNV-1a, 64 bits.
+std::uint64_t measure_boot_hash() noexcept {
+    std::array<char, 64> buffer{};
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : boot_id(buffer))
+        hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+    struct stat space {};
+    if (::stat("/proc/self/ns/time", &space) == 0)
+        hash = (hash ^ space.st_ino) * 0x100000001b3;
+    return std::max<std::uint64_t>(hash, 1);
+}
+
 }  // namespace
+
+std::int64_t boottime_ns() noexcept { return read_clock(CLOCK_BOOTTIME); }
+
+std::uint64_t boot_hash() noexcept {
+    static const std::uint64_t hash = measure_boot_hash();
+    return hash;
+}
 
 std::uint64_t ticks_per_us() noexcept {
     static const std::uint64_t measured = measure_ticks_per_us();

@@ -13,6 +13,12 @@ std::int64_t realtime_coarse_ns() noexcept;
 /// Nanoseconds, never going back, any origin.
 std::int64_t monotonic_ns() noexcept;
 
+/// Nanoseconds since the machine was booted, never going back, suspended time included.
+std::int64_t boottime_ns() noexcept;
+
+/// A hash of what boottime_ns() counts from: the boot, and the time namespace. Never 0; read once per process.
+std::uint64_t boot_hash() noexcept;
+
 /// `now_ns` + `timeout`, as far as 64 bits reach; a negative timeout is none.
 std::int64_t deadline_after(std::int64_t now_ns, std::chrono::nanoseconds timeout) noexcept;
 

@@ -34,8 +34,8 @@ void write_mark(layout::MarkRing<M>& ring, const Mark& mark, std::uint64_t boot)
     M::point("mark.written");
 }
 
-/// The marks that can be, oldest first: beyond none of them anything is believed. Those that an earlier keeper left follow
-/// each other in offset and measure, do not pass `newest`, are of this `boot`, and one at or below `start` ends them.
+/// The marks that an earlier keeper left, oldest first, from the newest back to the first that cannot be: they follow each other
+/// in offset and measure, do not pass `newest`, and are of this `boot`. One at or below `start` is the last that is of use.
 template <class M>
 [[nodiscard]] std::vector<Mark> read_marks(const layout::MarkRing<M>& ring, std::uint64_t start, Mark newest, std::uint64_t boot) {
     const std::uint64_t written = ring.written.load(std::memory_order_acquire);  // acquire MARK
@@ -46,10 +46,10 @@ template <class M>
         // relaxed: they came with the number; what somebody scribbles meanwhile is judged like everything else
         const Mark mark{slot.offset.load(std::memory_order_relaxed), slot.measure.load(std::memory_order_relaxed)};
         const bool follows = mark.offset <= newest.offset && mark.measure <= newest.measure;
-        if (!follows || mark.offset < start || slot.boot.load(std::memory_order_relaxed) != boot) break;
+        if (!follows || slot.boot.load(std::memory_order_relaxed) != boot) break;
         marks.push_back(mark);
         newest = mark;
-        if (mark.offset == start) break;
+        if (mark.offset <= start) break;
     }
     std::reverse(marks.begin(), marks.end());
     return marks;

@@ -1,0 +1,274 @@
+// Retention by bytes: counted cell by cell as the log grows, cut at marks.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "partition_log/publisher.hpp"
+#include "retention/by_bytes.hpp"
+
+#include "support/catch.hpp"
+#include "support/hooked_memory.hpp"
+#include "support/plain_log.hpp"
+
+using namespace ringmain;
+using namespace ringmain::retention;
+using test::HookedMemory;
+
+namespace {
+
+test::PlainShape shape_of(std::uint64_t records) {
+    test::PlainShape shape;
+    shape.records = records;
+    shape.cell_bytes = 256;
+    return shape;
+}
+
+/// A log in which records of any inline length appear, and a keeper of it.
+struct Kept {
+    explicit Kept(std::uint64_t records = 1024) : plain(shape_of(records)), keeper(std::in_place, plain.log) {}
+
+    void restart() { keeper.emplace(plain.log); }
+
+    void append(std::uint64_t count, const std::function<std::uint32_t(std::uint64_t)>& length) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            const std::uint64_t offset = lengths.size();
+            lengths.push_back(length(offset));
+            auto& cell = plain.log.cell(offset);
+            cell.shape.store(partition_log::pack_shape(lengths.back(), 0, layout::kNullKey), std::memory_order_release);
+            cell.word.store(partition_log::cell_word(offset, partition_log::CellState::committed), std::memory_order_release);
+        }
+        end = lengths.size();
+    }
+    void append(std::uint64_t count, std::uint32_t length = 100) {
+        append(count, [=](std::uint64_t) { return length; });
+    }
+    [[nodiscard]] std::uint64_t retained() const {
+        std::uint64_t bytes = 0;
+        for (std::uint64_t offset = start; offset < end; ++offset) bytes += lengths[offset];
+        return bytes;
+    }
+    void step() { start = std::max(start, keeper->step(limit, {start, end})); }
+    void settle() {
+        do step();
+        while (keeper->unfinished());
+    }
+
+    test::PlainLog<HookedMemory> plain;
+    std::optional<ByBytes<HookedMemory>> keeper;
+    std::vector<std::uint32_t> lengths;
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint64_t limit = 12'000;
+};
+
+}  // namespace
+
+TEST_CASE("between 99 % and 100 % of a limit in bytes stay") {
+    Kept kept;
+    kept.limit = GENERATE(1'000U, 12'000U, 12'119U, 50'001U);
+    std::mt19937_64 random(kept.limit);
+    for (int i = 0; i < 800; ++i) {
+        kept.append(1 + random() % 5, [&](std::uint64_t) { return static_cast<std::uint32_t>(random() % 100); });
+        kept.step();
+        REQUIRE(kept.retained() <= kept.limit);
+        // a mark's distance, and the record at each of its ends
+        if (kept.start > 0) REQUIRE(kept.retained() >= kept.limit - (kept.limit / 120 + 1) - 200);
+    }
+    CHECK(kept.start > 0);
+}
+
+TEST_CASE("a second step at the same moment deletes nothing more") {
+    Kept kept;
+    kept.append(1000);
+    kept.settle();
+    const std::uint64_t start = kept.start;
+    CHECK(kept.retained() <= kept.limit);
+    kept.step();
+    CHECK(kept.start == start);
+    kept.restart();
+    kept.settle();
+    CHECK(kept.start == start);
+}
+
+TEST_CASE("what fits the limit stays whole") {
+    Kept kept;
+    kept.append(120);
+    kept.settle();
+    CHECK(kept.start == 0);
+    kept.append(1);
+    kept.step();
+    CHECK(kept.start == 1);
+}
+
+TEST_CASE("a record larger than the limit goes, and so does an empty one never") {
+    Kept kept;
+    kept.limit = 50;
+    kept.append(1, 100);
+    kept.step();
+    CHECK(kept.start == 1);
+    kept.append(100, 0U);
+    kept.step();
+    CHECK(kept.start == 1);
+}
+
+TEST_CASE("values, keys and headers count; what the log adds to them does not") {
+    Kept kept;
+    const std::uint32_t extra = 16 + 4;
+    kept.append(1, 10 + extra);
+    kept.plain.log.cell(0).shape.store(
+        partition_log::pack_shape(10 + extra, 3, layout::kHasHeaders | layout::kHasStamp), std::memory_order_release);
+    ByteCount<HookedMemory> count(kept.plain.log);
+    count.begin(0, 0, 1);
+    count.walk(0, 1, [](std::uint64_t, std::uint64_t) {});
+    CHECK(count.total() == 10);
+}
+
+TEST_CASE("an offset without a record has no bytes, and an open ticket is waited for") {
+    Kept kept;
+    kept.append(3);
+    using partition_log::CellState;
+    kept.plain.set_word(0, partition_log::cell_word(0, CellState::released));
+    kept.plain.set_word(1, 0);
+    ByteCount<HookedMemory> count(kept.plain.log);
+    const auto ignore = [](std::uint64_t, std::uint64_t) {};
+    count.walk(0, 3, ignore);
+    CHECK(count.walked() == 1);
+    CHECK(count.total() == 0);
+    kept.plain.set_word(1, partition_log::cell_word(1, CellState::quarantined));
+    count.walk(0, 3, ignore);
+    CHECK(count.walked() == 3);
+    CHECK(count.total() == 100);
+}
+
+TEST_CASE("a length that cannot be counts for nothing") {
+    Kept kept;
+    kept.append(2);
+    kept.plain.log.cell(0).shape.store(~std::uint64_t{0}, std::memory_order_release);
+    kept.plain.log.cell(1).shape.store(partition_log::pack_shape(3, 0, layout::kHasStamp), std::memory_order_release);
+    kept.settle();
+    CHECK(kept.start == 0);
+}
+
+TEST_CASE("a keeper that finds nothing counts what is retained first, in steps of 4096 cells") {
+    Kept kept(16'384);
+    kept.limit = 100'000;
+    kept.append(16'000);
+    int steps = 1;
+    kept.step();
+    while (kept.keeper->unfinished()) {
+        CHECK(kept.start == 0);
+        kept.step();
+        ++steps;
+    }
+    CHECK(steps == 4);
+    CHECK(kept.retained() <= kept.limit);
+    CHECK(kept.retained() >= kept.limit * 98 / 100);
+}
+
+TEST_CASE("another keeper counts on from the newest mark") {
+    Kept kept(16'384);
+    kept.limit = 100'000;
+    kept.append(16'000);
+    kept.settle();
+    kept.append(500);
+    kept.restart();
+    kept.step();
+    CHECK_FALSE(kept.keeper->unfinished());
+    CHECK(kept.retained() <= kept.limit);
+    CHECK(kept.retained() >= kept.limit * 98 / 100);
+}
+
+TEST_CASE("more records than a step looks at are sampled, to about 1 %, also when large and small ones alternate") {
+    Kept kept(1 << 17);
+    kept.limit = 5'000'000;
+    kept.append(10);
+    kept.settle();
+    const std::uint64_t period = GENERATE(2U, 16U, 24U);
+    for (int round = 0; round < 30; ++round) {
+        kept.append(12'288, [=](std::uint64_t offset) { return offset % period == 0 ? 150U : 50U; });
+        kept.step();
+        CHECK_FALSE(kept.keeper->unfinished());
+        CHECK(kept.retained() <= kept.limit * 101 / 100);
+        if (kept.start > 0) CHECK(kept.retained() >= kept.limit * 98 / 100);
+    }
+    CHECK(kept.start > 0);
+}
+
+TEST_CASE("a limit that is lowered below the distance of the marks is met exactly all the same") {
+    Kept kept;
+    kept.limit = 100'000;
+    kept.append(1000);
+    kept.settle();
+    CHECK(kept.start == 0);
+    kept.limit = GENERATE(50'000U, 600U, 100U);
+    kept.settle();
+    const auto least = kept.limit * 98 / 100 / 100 * 100;  // whole records
+    CHECK(kept.retained() <= kept.limit);
+    CHECK(kept.retained() >= least);
+    const bool again = GENERATE(false, true);
+    if (again) kept.restart();
+    kept.append(100);
+    kept.settle();
+    CHECK(kept.retained() <= kept.limit);
+    CHECK(kept.retained() >= least);
+}
+
+TEST_CASE("a limit that is raised keeps what is there") {
+    Kept kept;
+    kept.limit = 1'000;
+    kept.append(500);
+    kept.settle();
+    const std::uint64_t start = kept.start;
+    kept.limit = 40'000;
+    kept.append(300);
+    kept.settle();
+    CHECK(kept.start == start);
+    for (int i = 0; i < 500; ++i) {
+        kept.append(1);
+        kept.step();
+        REQUIRE(kept.retained() <= kept.limit);
+    }
+    CHECK(kept.retained() >= kept.limit * 98 / 100);
+}
+
+TEST_CASE("the log start that others move takes nothing from the count") {
+    Kept kept;
+    for (int i = 0; i < 300; ++i) {
+        kept.append(1);
+        kept.step();
+        if (i % 7 == 0) kept.start = std::min(kept.end, kept.start + 9);
+        REQUIRE(kept.retained() <= kept.limit);
+    }
+    kept.start = kept.end;
+    kept.append(121);
+    kept.step();
+    CHECK(kept.retained() == kept.limit);
+}
+
+TEST_CASE("marks of bytes that anybody scribbled delete nothing beyond the log end and stop no keeper") {
+    Kept kept;
+    kept.append(300);
+    kept.settle();
+    auto& ring = kept.plain.log.marks->sizes;
+    const std::uint64_t word = GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{299}, std::uint64_t{1} << 40, ~std::uint64_t{0});
+    const int field = GENERATE(0, 1, 2, 3, 4);
+    for (auto& mark : ring.marks) {
+        if (field == 0 || field == 4) mark.offset.store(word, std::memory_order_release);
+        if (field == 1 || field == 4) mark.measure.store(word, std::memory_order_release);
+        if (field == 2) mark.boot.store(word, std::memory_order_release);
+    }
+    if (field == 3) ring.written.store(word, std::memory_order_release);
+    const std::uint64_t start = kept.start;
+    kept.step();
+    CHECK(kept.start == start);
+    kept.restart();
+    kept.settle();
+    CHECK(kept.start <= kept.end);
+    kept.append(400);
+    kept.settle();
+    CHECK(kept.start <= kept.end);
+    CHECK(kept.retained() <= kept.limit);
+}
