@@ -6,7 +6,9 @@
 
 #include "broker_impl.hpp"
 #include "cell_dump.hpp"
+#include "record_deletion.hpp"
 #include "topic_description.hpp"
+#include "topic_retention.hpp"
 #include "topic_verification.hpp"
 
 namespace ringmain {
@@ -76,6 +78,14 @@ TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions&
 }
 
 void Broker::delete_topic(std::string_view name) { impl_->delete_topic(name); }
+
+void Broker::set_retention(std::string_view name, const Retention& retention) {
+    look_at(name, [&] { ringmain::set_retention(*impl_->open_topic(name), retention); });
+}
+
+RecordsDeleted Broker::delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset) {
+    return look_at(name, [&] { return ringmain::delete_records(*impl_->open_topic(name), impl_->clients(), partition, offset); });
+}
 
 std::vector<std::string> Broker::list_topics() const { return impl_->list_topics(); }
 

@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <string>
 
+#include "file_stamp.hpp"
+#include "platform/files.hpp"
 #include "ringmain/error.hpp"
+#include "topic_meta.hpp"
+#include "topic_paths.hpp"
 
 namespace ringmain {
 
@@ -72,6 +76,15 @@ void store_retention(layout::TopicMeta& meta, const Retention& retention) noexce
     meta.retention_age_ms.store(age_ms(retention), std::memory_order_relaxed);
     meta.retention_records.store(retention.records, std::memory_order_relaxed);
     meta.retention_bytes.store(retention.bytes, std::memory_order_relaxed);
+}
+
+void set_retention(const TopicFiles& topic, const Retention& retention) {
+    check_retention(topic.name(), retention);
+    const std::filesystem::path path = meta_path(topic.directory());
+    const platform::Mapping file(path, platform::Access::read_write, layout::kTopicFileBytes);
+    (void)check_stamp(file, path, layout::FileKind::topic);  // it may be another one by now, of the same name
+    store_retention(topic_meta(file), retention);
+    platform::sync_path(path);
 }
 
 }  // namespace ringmain

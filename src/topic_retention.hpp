@@ -5,6 +5,7 @@
 
 #include "layout/topic.hpp"
 #include "ringmain/topic_options.hpp"
+#include "topic_files.hpp"
 
 namespace ringmain {
 
@@ -19,5 +20,8 @@ void check_retention(std::string_view topic, const Retention& retention);
 
 /// One after the other: who dies in here leaves some of the old ones.
 void store_retention(layout::TopicMeta& meta, const Retention& retention) noexcept;
+
+/// Broker::set_retention of an open topic.
+void set_retention(const TopicFiles& topic, const Retention& retention);
 
 }  // namespace ringmain
