@@ -1,7 +1,6 @@
 // Building a topic's files where nobody sees them.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string_view>
@@ -9,9 +8,6 @@
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain {
-
-/// Bytes that a topic of these options takes on the file system. Requires checked options.
-[[nodiscard]] std::uint64_t topic_bytes(const TopicOptions& options);
 
 /// Makes `directory`, which must not exist, and all files of the topic in it: allocated, touched, filled and ready. On
 /// failure nothing is left. Throws Error: no_space (needed and free bytes), permission_denied, io, interrupted (`stop` said

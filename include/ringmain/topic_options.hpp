@@ -95,6 +95,12 @@ struct TopicOptions {
 /// is in its range and they go together.
 RINGMAIN_API void check_topic_options(std::string_view topic, const TopicOptions& options);
 
+/// 1 to kTopicNameMax of [a-zA-Z0-9._-], not "." or "..". Throws Error invalid_argument, with the rule, otherwise.
+RINGMAIN_API void check_topic_name(std::string_view name);
+
+/// Bytes that a topic of these options takes on the file system. Requires checked options.
+[[nodiscard]] RINGMAIN_API std::uint64_t topic_bytes(const TopicOptions& options);
+
 using TopicId = std::array<std::uint8_t, 16>;
 RINGMAIN_API std::string to_string(const TopicId& id);
 

@@ -122,6 +122,8 @@ bool foreign_is_allowed(const SourceFile& file, const std::string& name) {
     if (family == "CLI" || family == "fmt" || family == "nlohmann") {
         return any_of(file, {"cli", "daemon", "bench", "tests"});
     }
+    if (family == "spdlog" || family == "toml++" || family == "systemd")
+        return any_of(file, {"daemon", "tests"});
     return any_of(file,
                   {"src/platform", "cli", "daemon", "bench", "tests", "examples"});  // an operating system's header
 }

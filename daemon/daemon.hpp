@@ -1,0 +1,49 @@
+// The daemon: keeps a broker directory as its configuration says until it is told to stop.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "configuration_source.hpp"
+#include "keeper_thread.hpp"
+#include "live_configuration.hpp"
+#include "log.hpp"
+#include "ringmain/broker.hpp"
+#include "service.hpp"
+#include "service_manager.hpp"
+#include "signals.hpp"
+#include "topic_quotas.hpp"
+
+namespace ringmain::daemon {
+
+[[nodiscard]] Log::Settings log_settings(const Configuration& configuration) noexcept;
+
+class Daemon {
+public:
+    /// Opens or makes the broker directory and takes the keeper's lock. Throws Error: busy (names the pid of the other
+    /// keeper), and what Broker throws.
+    Daemon(Signals& signals, Log& log, ConfigurationSource source, const Configuration& first);
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+    ~Daemon();
+
+    /// Until SIGTERM or SIGINT. Throws Error if a service cannot start.
+    void run();
+
+private:
+    void start_services();
+    void stop_services() noexcept;
+    void serve();
+
+    Signals& signals_;
+    Log& log_;
+    ConfigurationSource source_;
+    LiveConfiguration configuration_;
+    ServiceManager manager_;
+    Broker broker_;
+    TopicQuotas quotas_;
+    KeeperThread keeper_;
+    std::vector<std::unique_ptr<Service>> services_;
+};
+
+}  // namespace ringmain::daemon

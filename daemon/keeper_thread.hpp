@@ -1,0 +1,29 @@
+// The keeper at work in a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "ringmain/broker.hpp"
+#include "ringmain/keeper.hpp"
+
+namespace ringmain::daemon {
+
+class KeeperThread {
+public:
+    /// Takes the keeper's lock; works from start() on. Throws Error: busy (names the pid of the other keeper),
+    /// permission_denied.
+    explicit KeeperThread(const Broker& broker) : keeper_(broker) {}
+
+    void start(std::chrono::milliseconds interval);
+    /// Returns when the step under way is done.
+    void stop() noexcept;
+
+    [[nodiscard]] const Keeper& keeper() const noexcept { return keeper_; }
+
+private:
+    Keeper keeper_;
+    std::jthread thread_;
+};
+
+}  // namespace ringmain::daemon

@@ -1,0 +1,69 @@
+// Creation of topics within what the broker's quotas allow.
+#include "topic_quotas.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "ringmain/error.hpp"
+
+namespace ringmain::daemon {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t bytes_of_files_in(const fs::path& directory) noexcept {
+    std::uint64_t bytes = 0;
+    std::error_code ignored;  // what goes away meanwhile takes nothing any more
+    for (fs::directory_iterator entry(directory, ignored), end; entry != end; entry.increment(ignored)) {
+        const std::uint64_t size = entry->file_size(ignored);
+        if (!ignored)
+            bytes += size;
+    }
+    return bytes;
+}
+
+[[noreturn]] void refuse(std::string_view name, const std::string& why) {
+    throw Error(ErrorCode::limit, std::string(name), fmt::format("topic '{}' is not created: {}", name, why));
+}
+
+}  // namespace
+
+TopicDescription TopicQuotas::create_topic(std::string_view name, const TopicOptions& options,
+                                           const std::function<bool()>& stop) {
+    check_topic_name(name);
+    check_topic_options(name, options);
+    const std::lock_guard lock(creation_);
+    check(name, options);
+    return broker_.create_topic(name, options, stop);
+}
+
+QuotaUsage TopicQuotas::usage() const {
+    QuotaUsage usage;
+    for (const std::string& name : broker_.list_topics()) {
+        ++usage.topics;
+        usage.bytes += bytes_of_files_in(broker_.directory() / "topics" / name);
+    }
+    return usage;
+}
+
+void TopicQuotas::check(std::string_view name, const TopicOptions& options) const {
+    const Quotas quotas = configuration_.get()->quotas;
+    const std::uint64_t needed = topic_bytes(options);
+    if (quotas.topic_bytes && needed > *quotas.topic_bytes)
+        refuse(name, fmt::format("it takes {} bytes, and quotas.topic_bytes is {}", needed, *quotas.topic_bytes));
+    if (!quotas.topics && !quotas.bytes)
+        return;
+    const QuotaUsage used = usage();
+    if (quotas.topics && used.topics >= *quotas.topics)
+        refuse(name, fmt::format("there are {} topics, and quotas.topics is {}", used.topics, *quotas.topics));
+    if (quotas.bytes && (used.bytes > *quotas.bytes || needed > *quotas.bytes - used.bytes)) {
+        refuse(name, fmt::format("it takes {} bytes, the topics take {} already, and quotas.bytes is {}", needed, used.bytes,
+                                 *quotas.bytes));
+    }
+}
+
+}  // namespace ringmain::daemon
