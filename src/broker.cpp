@@ -6,7 +6,9 @@
 
 #include "broker_impl.hpp"
 #include "cell_dump.hpp"
+#include "platform/rights.hpp"
 #include "record_deletion.hpp"
+#include "topic_access.hpp"
 #include "topic_description.hpp"
 #include "topic_retention.hpp"
 #include "topic_verification.hpp"
@@ -85,6 +87,11 @@ void Broker::set_retention(std::string_view name, const Retention& retention) {
 
 RecordsDeleted Broker::delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset) {
     return look_at(name, [&] { return ringmain::delete_records(*impl_->open_topic(name), impl_->clients(), partition, offset); });
+}
+
+void Broker::set_access(std::string_view name, const TopicAccess& access) {
+    check_topic_access(name, access);
+    look_at(name, [&] { platform::set_rights(impl_->open_topic(name)->directory(), access); });
 }
 
 std::vector<std::string> Broker::list_topics() const { return impl_->list_topics(); }

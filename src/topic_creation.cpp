@@ -9,6 +9,7 @@
 #include "layout/topic.hpp"
 #include "platform/files.hpp"
 #include "platform/random.hpp"
+#include "platform/rights.hpp"
 #include "ringmain/error.hpp"
 #include "topic_files.hpp"
 #include "topic_meta.hpp"
@@ -122,6 +123,18 @@ void build_files(const std::filesystem::path& directory, std::string_view name, 
     platform::sync_path(directory);
 }
 
+// Whoever is not to have a right does not have it for a moment: while files are made with the rights that the umask
+// leaves, nobody else can enter the directory.
+void build_files_with_access(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
+                             const std::function<bool()>& stop) {
+    const std::uint32_t usual_mode = platform::make_private(directory);
+    build_files(directory, name, options, stop);
+    TopicAccess access = options.access;
+    if (!access.mode)
+        access.mode = usual_mode;
+    platform::set_rights(directory, access);
+}
+
 }  // namespace
 
 std::uint64_t topic_bytes(const TopicOptions& options) {
@@ -135,7 +148,11 @@ void build_topic(const std::filesystem::path& directory, std::string_view name, 
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
     try {
-        build_files(directory, name, options, stop);
+        if (options.access == TopicAccess{}) {
+            build_files(directory, name, options, stop);
+        } else {
+            build_files_with_access(directory, name, options, stop);
+        }
     } catch (const Error& error) {
         platform::remove_directory(directory);
         if (error.code() == ErrorCode::no_space)

@@ -9,8 +9,9 @@
 #include "partition_log/cell_word.hpp"
 #include "partition_log/control_check.hpp"
 #include "partition_log/log_memory.hpp"
+#include "platform/rights.hpp"
 #include "ringmain/error.hpp"
-#include "topic_creation.hpp"
+#include "topic_paths.hpp"
 
 namespace ringmain {
 
@@ -129,6 +130,7 @@ TopicDescription describe_options(const TopicFiles& topic) {
     description.name = topic.name();
     description.id = topic.id();
     description.options = topic.options();
+    description.options.access = platform::rights_of(meta_path(topic.directory()));
     description.record_bytes_max = record_bytes_max(geometry);
     description.inline_bytes_max = inline_bytes_max(geometry);
     description.batch_records_max = geometry.batch_records_max;

@@ -8,6 +8,7 @@
 
 #include "platform/memory.hpp"
 #include "ringmain/error.hpp"
+#include "topic_access.hpp"
 #include "topic_retention.hpp"
 
 namespace ringmain {
@@ -105,6 +106,7 @@ void check_topic_options(std::string_view topic, const TopicOptions& options) {
     if (options.when_full != WhenFull::overwrite && options.when_full != WhenFull::block) {
         refuse(topic, "when_full " + std::to_string(static_cast<unsigned>(options.when_full)) + " is not a policy");
     }
+    check_topic_access(topic, options.access);
 }
 
 layout::PartitionGeometry geometry_for(const TopicOptions& options) {

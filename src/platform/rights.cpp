@@ -1,0 +1,80 @@
+// Who may use a directory of files: owner, group and permission bits.
+#include "platform/rights.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "platform/descriptor.hpp"
+#include "platform/files.hpp"
+#include "platform/system_failure.hpp"
+
+namespace ringmain::platform {
+
+namespace {
+
+constexpr ::mode_t kFileBits = 0666;
+constexpr ::mode_t kOwnerBits = 0700;
+
+struct stat status_of(const Descriptor& file, const std::filesystem::path& path) {
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0)
+        throw system_failure("look at", path, errno);
+    return status;
+}
+
+/// Through the open directory, so that nothing that is put in its place meanwhile is changed.
+void own(const Descriptor& directory, const char* name, int flags, const TopicAccess& access, const std::filesystem::path& path) {
+    if (!access.owner && !access.group)
+        return;
+    const ::uid_t owner = access.owner.value_or(static_cast<::uid_t>(-1));
+    const ::gid_t group = access.group.value_or(static_cast<::gid_t>(-1));
+    if (::fchownat(directory.get(), name, owner, group, flags) != 0)
+        throw system_failure("change owner or group of", path, errno);
+}
+
+/// The owner may always enter, list and change; others enter where they may read or write.
+::mode_t directory_mode(::mode_t file_mode, ::mode_t now) noexcept {
+    const ::mode_t used = (file_mode & 0444U) | (file_mode & 0222U) << 1;
+    return file_mode | used >> 2 | kOwnerBits | (now & S_ISGID);
+}
+
+void give_file(const Descriptor& directory, const std::string& name, const TopicAccess& access, const std::filesystem::path& path) {
+    own(directory, name.c_str(), AT_SYMLINK_NOFOLLOW, access, path);
+    if (access.mode && ::fchmodat(directory.get(), name.c_str(), static_cast<::mode_t>(*access.mode), 0) != 0)
+        throw system_failure("set the mode of", path, errno);
+}
+
+}  // namespace
+
+TopicAccess rights_of(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0)
+        throw system_failure("look at", path, errno);
+    return {status.st_uid, status.st_gid, status.st_mode & 0777U};
+}
+
+void set_rights(const std::filesystem::path& directory, const TopicAccess& access) {
+    const Descriptor opened = open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    for (const std::string& name : names_in(directory))
+        give_file(opened, name, access, directory / name);
+    own(opened, "", AT_EMPTY_PATH, access, directory);
+    if (!access.mode)
+        return;
+    const ::mode_t mode = directory_mode(static_cast<::mode_t>(*access.mode), status_of(opened, directory).st_mode);
+    if (::fchmod(opened.get(), mode) != 0)
+        throw system_failure("set the mode of", directory, errno);
+}
+
+std::uint32_t make_private(const std::filesystem::path& directory) {
+    const Descriptor opened = open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const ::mode_t mode = status_of(opened, directory).st_mode;
+    if (::fchmod(opened.get(), (mode & S_ISGID) | kOwnerBits) != 0)
+        throw system_failure("set the mode of", directory, errno);
+    return mode & kFileBits;
+}
+
+}  // namespace ringmain::platform
