@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "configuration_source.hpp"
@@ -17,6 +18,10 @@
 namespace ringmain::daemon {
 
 [[nodiscard]] Log::Settings log_settings(const Configuration& configuration) noexcept;
+/// Before, or without, a configuration.
+[[nodiscard]] Log::Settings log_settings(const Flags& flags) noexcept;
+
+void log_problems(Log& log, const std::vector<ConfigurationProblem>& problems);
 
 class Daemon {
 public:
@@ -31,9 +36,17 @@ public:
     void run();
 
 private:
+    void note_start();
     void start_services();
     void stop_services() noexcept;
     void serve();
+    void reload();
+    void apply(const Configuration& before);
+    void provision(const std::vector<TopicPlan>& before);
+    void apply_directory_access();
+    void keep_alive() noexcept;
+    [[nodiscard]] std::optional<Signals::Clock::time_point> next_wake() const noexcept;
+    [[nodiscard]] std::string status_text() const;
 
     Signals& signals_;
     Log& log_;

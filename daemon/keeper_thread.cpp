@@ -1,8 +1,6 @@
 // The keeper at work in a thread of its own.
 #include "keeper_thread.hpp"
 
-#include <utility>
-
 namespace ringmain::daemon {
 
 void KeeperThread::start(std::chrono::milliseconds interval) {

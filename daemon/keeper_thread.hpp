@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "ringmain/broker.hpp"
 #include "ringmain/keeper.hpp"
@@ -12,8 +14,9 @@ namespace ringmain::daemon {
 class KeeperThread {
 public:
     /// Takes the keeper's lock; works from start() on. Throws Error: busy (names the pid of the other keeper),
-    /// permission_denied.
-    explicit KeeperThread(const Broker& broker) : keeper_(broker) {}
+    /// permission_denied. `listener` is called in the keeper's thread, and must not throw.
+    KeeperThread(const Broker& broker, std::function<void(const KeeperEvent&)> listener)
+        : keeper_(broker, std::move(listener)) {}
 
     void start(std::chrono::milliseconds interval);
     /// Returns when the step under way is done.

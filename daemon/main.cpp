@@ -1,10 +1,12 @@
 // ringmaind: keeps one broker directory until it is told to stop.
 #include <unistd.h>
 
+#include <cstdio>
 #include <exception>
 #include <utility>
 
 #include "cli/standard_streams.hpp"
+#include "check_report.hpp"
 #include "command_line.hpp"
 #include "daemon.hpp"
 
@@ -15,12 +17,19 @@ using namespace ringmain::daemon;
 constexpr int kExitGood = 0;
 constexpr int kExitFailed = 1;
 
+/// Problems begin with their place in the file, so that editors find it.
+int check(const CommandLine& line) {
+    const LoadedConfiguration loaded = ConfigurationSource(line.file, line.flags).load();
+    for (const ConfigurationProblem& problem : loaded.problems)
+        std::fprintf(stderr, "%s\n", to_string(problem).c_str());
+    return loaded.configuration && print_check_report(*loaded.configuration) ? kExitGood : kExitFailed;
+}
+
 int run(const CommandLine& line) {
     const ConfigurationSource source(line.file, line.flags);
     const LoadedConfiguration loaded = source.load();
-    Log log(STDERR_FILENO, loaded.configuration ? log_settings(*loaded.configuration) : Log::Settings{});
-    for (const ConfigurationProblem& problem : loaded.problems)
-        log.write({.level = LogLevel::error, .event = "configuration_refused", .message = to_string(problem), .limited = false});
+    Log log(STDERR_FILENO, loaded.configuration ? log_settings(*loaded.configuration) : log_settings(line.flags));
+    log_problems(log, loaded.problems);
     if (!loaded.configuration)
         return kExitFailed;
     try {
@@ -39,5 +48,7 @@ int main(int argc, char** argv) {
     ringmain::cli::occupy_closed_streams();
     int exit_code = kExitGood;
     const auto line = parse_command_line(argc, argv, exit_code);
-    return line ? run(*line) : exit_code;
+    if (!line)
+        return exit_code;
+    return line->check ? check(*line) : run(*line);
 }

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <bit>
+#include <chrono>
 #include <optional>
 
+#include "quantities.hpp"
 #include "ringmain/error.hpp"
 
 namespace ringmain::daemon {
@@ -70,12 +72,24 @@ void read_sizes(TableReader& reader, TopicOptions& options) {
     set(options.first_offset, reader.count("first_offset", {0, kFirstOffsetMax}));
 }
 
+void read_retention(TableReader& reader, Retention& retention) {
+    constexpr std::uint64_t kAgeMsMax = std::chrono::milliseconds(kRetentionAgeMax).count();
+    if (const auto age = reader.duration("retention_age", {0, kAgeMsMax})) {
+        if (age->count() == 0 || *age >= kRetentionAgeMin) {
+            retention.age = *age;
+        } else {
+            reader.refuse("retention_age", fmt::format("{} is neither 0 nor {} to {}", duration_to_text(*age),
+                                                       duration_to_text(kRetentionAgeMin), duration_to_text(kRetentionAgeMax)));
+        }
+    }
+    set(retention.records, reader.size("retention_records", {0, kRetentionRecordsMax}));
+    set(retention.bytes, reader.size("retention_bytes", {0, kRetentionBytesMax}));
+}
+
 void read_policy(TableReader& reader, TopicOptions& options) {
     if (const auto policy = reader.choice("when_full", {"overwrite", "block"}))
         options.when_full = *policy == 0 ? WhenFull::overwrite : WhenFull::block;
-    options.retention.age = reader.duration("retention_age", {}).value_or(options.retention.age);
-    set(options.retention.records, reader.size("retention_records", {}));
-    set(options.retention.bytes, reader.size("retention_bytes", {}));
+    read_retention(reader, options.retention);
 }
 
 void read_access(TableReader& reader, TopicAccess& access) {
