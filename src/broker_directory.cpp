@@ -96,6 +96,10 @@ void make_subdirectories(const std::filesystem::path& directory) {
 
 }  // namespace
 
+void make_keeper_lock(const std::filesystem::path& directory) {
+    make_file(keeper_lock_path(directory), kLockFileBytes, [](const Mapping&) {});
+}
+
 bool make_broker_directory(const std::filesystem::path& directory) {
     platform::create_directory(directory);
     if (platform::kind_of(directory) != PathKind::directory) {
@@ -107,7 +111,7 @@ bool make_broker_directory(const std::filesystem::path& directory) {
     check_nothing_foreign(directory);
     sweep_half_made_files(directory);
     make_subdirectories(directory);
-    make_file(keeper_lock_path(directory), kLockFileBytes, [](const Mapping&) {});
+    make_keeper_lock(directory);
     make_file(topics_lock_path(directory), kLockFileBytes, [](const Mapping&) {});
     const bool made = make_file(clients_path(directory), layout::kClientsFileBytes, [](const Mapping& file) {
         write_stamp(file, layout::FileKind::clients, {});

@@ -14,6 +14,10 @@ namespace ringmain {
 /// permission_denied, io.
 bool make_broker_directory(const std::filesystem::path& directory);
 
+/// Makes the keeper's lock file of a broker directory if it has none. Several processes may do so at once. Throws Error:
+/// not_found (no directory), no_space, permission_denied, io.
+void make_keeper_lock(const std::filesystem::path& directory);
+
 /// Opens the client table, the file that makes a directory a broker; a user without the right to read it gets a table
 /// that knows nothing, which suffices to read topics. Throws Error: not_found (no such directory, or it
 /// is not a broker), mismatch (not a directory), version_mismatch, corrupt.

@@ -20,6 +20,8 @@ std::string_view to_string(KeeperEventKind kind) noexcept {
         case KeeperEventKind::member_evicted: return "member_evicted";
         case KeeperEventKind::group_let_go: return "group_let_go";
         case KeeperEventKind::leftovers_swept: return "leftovers_swept";
+        case KeeperEventKind::keeping_stopped: return "keeping_stopped";
+        case KeeperEventKind::keeping_resumed: return "keeping_resumed";
     }
     return "unknown";
 }

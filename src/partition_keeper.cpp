@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kPatienceNs = 1'000'000;   // how long a ticket may look the same before it is closed
 constexpr std::int64_t kWaitingSweepNs = 100'000'000;           // cells that wait for a stopped holder
 constexpr std::int64_t kStoppedCloserSweepNs = 1'000'000'000;   // closers that may still act
-constexpr std::int64_t kRestNs = 500'000'000;  // a partition at rest: how long a death may go unnoticed
+constexpr std::int64_t kJudgedAgainNs = 1'000'000'000;          // tickets of a stopped producer that were closed
+constexpr std::int64_t kLetGoNs = 500'000'000;                  // how long a group may hold a record that is too old
 constexpr std::uint64_t kCellsPerStep = 8'192;
 constexpr std::size_t kSuspectsMax = 256;
 
@@ -37,27 +38,37 @@ PartitionKeeper::Signs PartitionKeeper::signs() const noexcept {
             doorbell_.close_requested()};
 }
 
-/// A ticket that somebody holds moves log_end; a producer that holds none keeps nobody waiting, dead or alive.
-bool PartitionKeeper::rests(const Signs& now, std::int64_t now_ns) const noexcept {
-    const bool lately = now_ns >= looked_ns_ && now_ns - looked_ns_ < kRestNs;
-    return lately && !restless_ && now == seen_signs_ && !now.close_requested;
+/// A ticket that somebody holds moves log_end; a producer that holds none keeps nobody waiting, alive or stopped. What is known
+/// to be open or waiting has a time at which it is due, and what the dead hold is looked for after each death.
+bool PartitionKeeper::rests(const Signs& now, const KeeperStep& step) const noexcept {
+    if (!looked_ || step.now_ns < looked_ns_) return false;  // or a clock that went back
+    return now == seen_signs_ && !now.close_requested && step.deaths == seen_deaths_ && step.now_ns < due_ns_;
 }
 
-bool PartitionKeeper::has_unfinished_work() const noexcept {
-    const bool holds = std::any_of(seen_.begin(), seen_.end(), [](const Seen& seen) {
-        return layout::has_begun(seen.owner) && seen.ticket != partition_log::kIdle;
-    });
-    return holds || !suspects_.empty() || scan_at_ < scan_end_ || sweep_at_ != 0 || sweep_waiting_ ||
-           swept_closings_ != sweep_closings_;
+std::int64_t PartitionKeeper::next_due_ns(std::int64_t now_ns) const noexcept {
+    if (sweep_at_ != 0 || scan_at_ < scan_end_) return now_ns;
+    std::int64_t due_ns = kNothingDue;
+    for (const Seen& seen : seen_) {
+        if (!layout::has_begun(seen.owner) || seen.ticket == partition_log::kIdle) continue;
+        due_ns = std::min(due_ns, seen.since_ns + (seen.judged ? kJudgedAgainNs : kPatienceNs));
+    }
+    if (!suspects_.empty()) due_ns = std::min(due_ns, suspects_since_ns_ + kPatienceNs);
+    if (sweep_waiting_) due_ns = std::min(due_ns, swept_ns_ + kWaitingSweepNs);
+    const std::uint64_t done = log_.control->closings_done.load(std::memory_order_acquire);  // acquire TICKET_CLOSE
+    if (sweep_closings_ != done) due_ns = std::min(due_ns, swept_ns_ + kStoppedCloserSweepNs);
+    return due_ns;
 }
 
-void PartitionKeeper::step(KeeperStep& step) {
+void PartitionKeeper::step(KeeperStep& step, bool age_limited) {
+    if (age_limited) let_groups_go(step);
     const Signs now = signs();  // before the look: what changes later is seen by the next step
-    if (rests(now, step.now_ns)) return;
+    if (rests(now, step)) return;
+    step.changed |= now != seen_signs_ || now.close_requested;
+    looked_ = true;
     seen_signs_ = now;
+    seen_deaths_ = step.deaths;
     looked_ns_ = step.now_ns;
     const KeeperReport before = step.report;
-    let_groups_go(step);
     reap_gates(step);
     reap_producers(step);
     doorbell_.serve_close_request(log_);
@@ -67,7 +78,7 @@ void PartitionKeeper::step(KeeperStep& step) {
     tell_count(step, KeeperEventKind::tickets_closed, step.report.closed_tickets - before.closed_tickets);
     tell_count(step, KeeperEventKind::cells_released, step.report.released_cells - before.released_cells);
     if (sweep_at_ != 0 || scan_at_ < scan_end_) ++step.report.unfinished;
-    restless_ = has_unfinished_work();
+    due_ns_ = next_due_ns(step.now_ns);
 }
 
 void PartitionKeeper::tell_count(const KeeperStep& step, KeeperEventKind kind, std::uint64_t count) const {
@@ -75,6 +86,8 @@ void PartitionKeeper::tell_count(const KeeperStep& step, KeeperEventKind kind, s
 }
 
 void PartitionKeeper::let_groups_go(KeeperStep& step) {
+    if (is_recent(let_go_ns_, step.now_ns, kLetGoNs)) return;
+    let_go_ns_ = step.now_ns;
     const auto told = [&](std::uint32_t slot, std::uint64_t offset) {
         const auto name = [&] { return group_table::name_of(log_.groups.groups(), slot); };
         tell(step, KeeperEventKind::group_let_go, name, 1, offset);
@@ -112,19 +125,11 @@ void PartitionKeeper::reap_producers(KeeperStep& step) {
 }
 
 void PartitionKeeper::close_stuck_tickets(KeeperStep& step) {
-    const std::int64_t now_ns = step.now_ns;
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         const auto& entry = log_.producers[slot];
         const std::uint64_t owner = entry.owner.load(std::memory_order_acquire);    // acquire ENTRY
         const std::uint64_t ticket = entry.ticket.load(std::memory_order_acquire);  // acquire ENTRY
-        Seen& seen = seen_[slot];
-        if (!layout::has_begun(owner) || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
-            seen = {owner, ticket, now_ns};
-            continue;
-        }
-        if (now_ns < seen.since_ns) seen.since_ns = now_ns;  // a clock that went back
-        if (now_ns - seen.since_ns < kPatienceNs) continue;
-        seen.since_ns = now_ns;
+        if (!is_stuck(seen_[slot], owner, ticket, step.now_ns)) continue;
         const std::uint64_t count = entry.count.load(std::memory_order_acquire);  // acquire ENTRY
         if (ticket == partition_log::kTaking) {
             request_scan();
@@ -132,6 +137,22 @@ void PartitionKeeper::close_stuck_tickets(KeeperStep& step) {
             close_held(ticket >> 2, count, step.report);
         }
     }
+}
+
+/// Whether the entry has shown the same for the patience. One that was judged is judged again when log_end has moved, because
+/// an entry may say "taking" of several tickets one after the other, and now and then in any case.
+bool PartitionKeeper::is_stuck(Seen& seen, std::uint64_t owner, std::uint64_t ticket, std::int64_t now_ns) const noexcept {
+    if (!layout::has_begun(owner) || ticket == partition_log::kIdle || seen.owner != owner || seen.ticket != ticket) {
+        seen = {owner, ticket, now_ns, false, 0};
+        return false;
+    }
+    if (now_ns < seen.since_ns) seen.since_ns = now_ns;  // a clock that went back
+    seen.judged = seen.judged && seen.log_end == seen_signs_.log_end;
+    if (now_ns - seen.since_ns < (seen.judged ? kJudgedAgainNs : kPatienceNs)) return false;
+    seen.since_ns = now_ns;
+    seen.judged = true;
+    seen.log_end = seen_signs_.log_end;
+    return true;
 }
 
 void PartitionKeeper::close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report) {
@@ -163,7 +184,8 @@ void PartitionKeeper::scan_for_open_tickets(KeeperStep& step) {
         for (const std::uint64_t offset : suspects_) close_if_open(offset, step.report);
         suspects_.clear();
     }
-    const std::uint64_t until = std::min(scan_end_, scan_at_ + kCellsPerStep);
+    if (scan_at_ >= scan_end_) return;
+    const std::uint64_t until = std::min(scan_end_, scan_at_ + step.grant_cells(kCellsPerStep));
     for (; scan_at_ < until && suspects_.size() < kSuspectsMax; ++scan_at_) {
         const std::uint64_t word = log_.cell(scan_at_).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT
         if (partition_log::decided(word, scan_at_)) continue;
@@ -186,7 +208,7 @@ void PartitionKeeper::release_cells(KeeperStep& step) {
         sweep_waiting_ = false;
         swept_ns_ = step.now_ns;
     }
-    const std::uint64_t until = std::min(log_.records, sweep_at_ + kCellsPerStep);
+    const std::uint64_t until = std::min(log_.records, sweep_at_ + step.grant_cells(kCellsPerStep));
     for (; sweep_at_ < until; ++sweep_at_) {
         if (recovery::release_cell(log_, sweep_at_, step.is_dead, sweep_waiting_)) ++step.report.released_cells;
     }

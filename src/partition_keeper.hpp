@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,15 @@ public:
     /// Throws Error as TopicFiles::map_partition.
     PartitionKeeper(const TopicFiles& topic, std::uint32_t partition);
 
-    /// Visits at most a few thousand cells, and nothing but three words while the partition rests.
-    void step(KeeperStep& step);
+    /// Visits at most a few thousand cells, and nothing but three words while the partition rests. `age_limited`: some group
+    /// of the topic is to be let go when its next record is too old.
+    void step(KeeperStep& step, bool age_limited);
 
     /// When step() is to be called again although nothing in the partition changes and nobody dies: a time of the clock that
     /// steps are given; kNothingDue: not at all. Asked after each step.
     [[nodiscard]] std::int64_t due_ns() const noexcept { return due_ns_; }
+
+    [[nodiscard]] platform::FileIdentity file_identity() const noexcept { return mapping_.identity(); }
 
 private:
     /// What a producer's entry showed, and since when.
@@ -36,6 +40,8 @@ private:
         std::uint64_t owner = 0;
         std::uint64_t ticket = 0;
         std::int64_t since_ns = 0;
+        bool judged = false;  // it was closed, or searched for below log_end as it was then
+        std::uint64_t log_end = 0;
     };
 
     /// What moves when there may be something to do, but for deaths.
@@ -47,12 +53,13 @@ private:
     };
 
     [[nodiscard]] Signs signs() const noexcept;
-    [[nodiscard]] bool rests(const Signs& now, std::int64_t now_ns) const noexcept;
-    [[nodiscard]] bool has_unfinished_work() const noexcept;
+    [[nodiscard]] bool rests(const Signs& now, const KeeperStep& step) const noexcept;
+    [[nodiscard]] std::int64_t next_due_ns(std::int64_t now_ns) const noexcept;
     void let_groups_go(KeeperStep& step);
     void reap_gates(KeeperStep& step);
     void reap_producers(KeeperStep& step);
     void close_stuck_tickets(KeeperStep& step);
+    [[nodiscard]] bool is_stuck(Seen& seen, std::uint64_t owner, std::uint64_t ticket, std::int64_t now_ns) const noexcept;
     void close_held(std::uint64_t first, std::uint64_t count, KeeperReport& report);
     void request_scan() noexcept;
     void scan_for_open_tickets(KeeperStep& step);
@@ -74,11 +81,13 @@ private:
     partition_log::Doorbell<Memory> doorbell_;
     std::vector<Seen> seen_;  // by slot
 
-    // The last look, and whether anything was open or waiting then.
+    // The last look, and when the next must be.
+    bool looked_ = false;
     Signs seen_signs_;
+    std::uint64_t seen_deaths_ = 0;
     std::int64_t looked_ns_ = 0;
-    bool restless_ = true;
     std::int64_t due_ns_ = kNothingDue;
+    std::optional<std::int64_t> let_go_ns_;
 
     // A producer died or stopped between "taking" and its ticket: the ticket has to be searched for.
     std::uint64_t scan_at_ = 0;

@@ -57,10 +57,10 @@ std::vector<ClientStats> StatsReader::Impl::clients(const std::vector<TopicStats
     Holders holders;
     const client_table::ClientTable& table = broker_->clients();
     for (std::uint32_t slot = 0; slot < layout::kClientsMax; ++slot) {
-        const layout::ClientId id = table.last_of(slot);
-        if (id.incarnation == 0)
+        const auto id = table.last_of(slot);
+        if (!id)
             continue;
-        const ClientDescription client = table.describe(id);
+        const ClientDescription client = table.describe(*id);
         if (client.state == ClientState::alive)
             holders.of(client);
     }
@@ -82,10 +82,10 @@ void StatsReader::Impl::add_details(ClientStats& client, std::uint64_t own_names
     if (!details)
         return;
     client.since_ns = details->since_ns > INT64_MAX ? 0 : static_cast<std::int64_t>(details->since_ns);
-    client.same_pid_namespace = own_namespace != 0 && details->pid_namespace == own_namespace;
+    client.same_pid_namespace = own_namespace != 0 && details->process.pid_namespace == own_namespace;
     if (!process || !client.same_pid_namespace || client.client.state != ClientState::alive)
         return;
-    const auto look = platform::look_at_process(static_cast<std::uint32_t>(client.client.pid), details->start_ticks);
+    const auto look = platform::look_at_process(static_cast<std::uint32_t>(client.client.pid), details->process.start_ticks);
     if (!look)
         return;
     client.process = look->stopped ? ProcessState::stopped : ProcessState::running;

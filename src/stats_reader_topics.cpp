@@ -19,7 +19,11 @@ std::filesystem::path meta_of(const Broker::Impl& broker, const std::string& nam
 }  // namespace
 
 bool StatsReader::Impl::is_in_place(const std::string& name, const Known& known) const {
-    return platform::identity_of(meta_of(*broker_, name)) == known.meta;
+    try {
+        return platform::identity_of(meta_of(*broker_, name)) == known.meta;
+    } catch (const Error&) {
+        return false;  // opening it anew tells why
+    }
 }
 
 /// Deleted topics are found out by whoever opens them; these were removed or replaced by hand.

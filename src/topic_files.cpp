@@ -139,6 +139,12 @@ std::filesystem::path TopicFiles::partition_path(std::uint32_t partition) const 
     return ringmain::partition_path(directory_, partition);
 }
 
+std::vector<TopicFiles::SharedFile> TopicFiles::shared_files() const {
+    return {{meta_path(directory_), meta_.identity(), true},
+            {readers_path(directory_), readers_.identity(), readers_writable_},
+            {groups_path(directory_), groups_file_.identity(), groups_writable_}};
+}
+
 Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const {
     if (partition >= options_.partitions) {
         throw Error(ErrorCode::not_found, name_,

@@ -45,6 +45,14 @@ public:
     [[nodiscard]] platform::Mapping map_partition(std::uint32_t partition, platform::Access access) const;
     [[nodiscard]] std::filesystem::path partition_path(std::uint32_t partition) const;
 
+    /// The files that are open for the topic as a whole.
+    struct SharedFile {
+        std::filesystem::path path;
+        platform::FileIdentity identity;
+        bool writable = false;  ///< As far as it ever needs to be: true for `topic.meta`.
+    };
+    [[nodiscard]] std::vector<SharedFile> shared_files() const;
+
 private:
     void open_once();
     void open_readers();

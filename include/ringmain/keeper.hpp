@@ -42,15 +42,17 @@ enum class KeeperEventKind : std::uint8_t {
     file_missing,       ///< `subject` was removed from under those who have it open.
     file_replaced,      ///< `subject` is another file than the one that is open.
     producer_reaped,    ///< `subject` is the client.
-    gate_reaped,
-    extents_sealed,     ///< `count` extents of a dead producer.
+    gate_reaped,        ///< `subject` is the gate's name and its client.
+    extents_sealed,     ///< `count` extents of a dead producer; `subject` is the client.
     tickets_closed,     ///< `count` tickets that nobody else closed.
     cells_released,     ///< `count` cells that nobody can write late any more.
     records_expired,    ///< The log start moved by retention: offsets [from, to).
     retention_held,     ///< Retention would delete up to `to`, and `subject` holds the log start at `from`.
-    member_evicted,     ///< `subject` is the group.
-    group_let_go,       ///< `subject` is the group: it gates no longer in this partition.
+    member_evicted,     ///< `count` members, dead or silent for their session time-out; `subject` is the group.
+    group_let_go,       ///< `subject` is the group: it gates no longer in this partition; `from` is its next record.
     leftovers_swept,    ///< `count` directories and files of killed creations and deletions.
+    keeping_stopped,    ///< Nothing is kept any more; `subject` says why (KeeperStatistics::keeping).
+    keeping_resumed,
 };
 RINGMAIN_API std::string_view to_string(KeeperEventKind kind) noexcept;
 
@@ -63,6 +65,22 @@ struct KeeperEvent {
     std::uint64_t count = 0;
     std::uint64_t from = 0;
     std::uint64_t to = 0;
+};
+
+/// How a keeper fares. Times are real ones, also when do_work is given another clock.
+struct KeeperStatistics {
+    std::uint64_t steps = 0;
+    std::uint64_t idle_steps = 0;  ///< Of those: found nothing to do.
+    std::chrono::nanoseconds last_step{0};      ///< How long the last step took.
+    std::chrono::nanoseconds longest_step{0};   ///< Of all steps.
+    std::chrono::nanoseconds longest_step_of_minute{0};  ///< Of those that ended within the last minute.
+    std::chrono::steady_clock::time_point last_step_at{};  ///< When the last step ended; the clock's epoch: there was none.
+    std::uint64_t topics = 0;       ///< That are looked after.
+    std::uint64_t partitions = 0;   ///< Of those topics.
+    std::uint64_t unreadable_topics = 0;  ///< That nobody looks after (KeeperEventKind::topic_unreadable).
+    std::uint64_t clients = 0;      ///< That are alive in the directory.
+    std::uint64_t watched_clients = 0;  ///< Of those: their end is noticed at once, that of others within a second.
+    bool keeping = true;  ///< False: another keeper took over, or the client table was replaced; nothing is recycled.
 };
 
 /// Reaps dead producers and gates, closes tickets that nobody else closed, releases quarantined cells and sweeps what a
@@ -83,8 +101,14 @@ public:
     /// others. Throws nothing; not to be called from two threads at once.
     KeeperReport do_work(std::chrono::nanoseconds now) noexcept;
 
-    /// Works until told to stop, sleeping `interval` between idle steps.
+    /// Works until told to stop, pausing for `interval` between steps that find nothing to do; after about a second in which
+    /// nothing changed anywhere, for up to half a second. A client of this pid namespace that ends, a reader that asks for the
+    /// closing of a ticket, and topics that come and go end a pause; sessions that time out, retention and waiting cells shorten
+    /// it.
     void run(std::stop_token stop, std::chrono::milliseconds interval = std::chrono::milliseconds(10));
+
+    /// Any thread, at any time, also while a step is under way.
+    [[nodiscard]] KeeperStatistics statistics() const;
 
     class Impl;
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "platform/clock.hpp"
-#include "platform/process.hpp"
 #include "ringmain/error.hpp"
 
 namespace ringmain::client_table {
@@ -107,24 +106,26 @@ ClientDescription ClientTable::describe(ClientId id) const noexcept {
     return client;
 }
 
-ClientId ClientTable::last_of(std::uint32_t slot) const noexcept {
+std::optional<ClientId> ClientTable::last_of(std::uint32_t slot) const noexcept {
     if (!mapping_ || slot >= layout::kClientsMax)
-        return {slot, 0};
-    return {slot, static_cast<std::uint32_t>(entry(slot).incarnation.load(std::memory_order_acquire))};  // acquire CLIENT
+        return std::nullopt;
+    const auto incarnation = static_cast<std::uint32_t>(entry(slot).incarnation.load(std::memory_order_acquire));  // acquire CLIENT
+    if (incarnation == 0)
+        return std::nullopt;
+    return ClientId{slot, incarnation};
 }
 
 std::optional<ClientTable::Details> ClientTable::details(ClientId id) const noexcept {
-    if (!mapping_ || id.slot >= layout::kClientsMax || id.incarnation == 0)
+    if (!mapping_ || id.slot >= layout::kClientsMax)
         return std::nullopt;
     const ClientEntry& seen = entry(id.slot);
     // relaxed: for show
-    const Details details{seen.pid_namespace.load(std::memory_order_relaxed),
-                          seen.start_ticks.load(std::memory_order_relaxed),
+    const Details details{{static_cast<std::uint32_t>(seen.pid.load(std::memory_order_relaxed)),
+                           seen.pid_namespace.load(std::memory_order_relaxed),
+                           seen.start_ticks.load(std::memory_order_relaxed)},
                           seen.since_ns.load(std::memory_order_relaxed)};
-    // acquire CLIENT: read last, as in describe
-    if (static_cast<std::uint32_t>(seen.incarnation.load(std::memory_order_acquire)) != id.incarnation)
-        return std::nullopt;
-    return details;
+    // read last, as in describe: the slot is still this client's
+    return last_of(id.slot) == id ? std::optional(details) : std::nullopt;
 }
 
 }  // namespace ringmain::client_table

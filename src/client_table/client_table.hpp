@@ -8,6 +8,7 @@
 #include "layout/clients.hpp"
 #include "platform/file_lock.hpp"
 #include "platform/mapping.hpp"
+#include "platform/process.hpp"
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain::client_table {
@@ -37,15 +38,19 @@ public:
 
     /// False: this user may not look, and nothing is known of anybody.
     [[nodiscard]] bool readable() const noexcept { return static_cast<bool>(mapping_); }
-    /// Who used the slot last; incarnation 0 if nobody ever did.
-    [[nodiscard]] layout::ClientId last_of(std::uint32_t slot) const noexcept;
-    /// What a client wrote of itself, for show. Nothing if the slot is another one's by now.
+    /// The last client that had the slot, dead or alive; nothing if none ever had, or the table may not be read.
+    [[nodiscard]] std::optional<layout::ClientId> last_of(std::uint32_t slot) const noexcept;
+    /// What a client wrote of itself. Whoever acts by it compares it with the kernel's own answers.
     struct Details {
-        std::uint64_t pid_namespace = 0;
-        std::uint64_t start_ticks = 0;
+        platform::ProcessIdentity process;
         std::uint64_t since_ns = 0;
     };
+    /// Nothing if the slot is another one's by now.
     [[nodiscard]] std::optional<Details> details(layout::ClientId id) const noexcept;
+
+    /// Of the file that is mapped; nothing if it may not be read.
+    [[nodiscard]] platform::FileIdentity identity() const noexcept { return mapping_.identity(); }
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
 private:
     [[nodiscard]] layout::ClientEntry& entry(std::uint32_t slot) const noexcept;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -109,6 +110,13 @@ void FileLock::unlock(std::uint64_t at) noexcept {
     struct flock lock = one_byte(F_UNLCK, at);
     if (file_)
         ::fcntl(file_->fd, F_OFD_SETLK, &lock);
+}
+
+FileIdentity FileLock::identity() const noexcept {
+    struct stat status {};
+    if (!file_ || ::fstat(file_->fd, &status) != 0)
+        return {};
+    return {status.st_dev, status.st_ino};
 }
 
 bool FileLock::held_by_other(std::uint64_t at) const noexcept {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "platform/access.hpp"
+#include "platform/file_identity.hpp"
 
 namespace ringmain::platform {
 
@@ -29,6 +30,8 @@ public:
     /// True if somebody holds byte `at` through ANOTHER open file description (another FileLock object).
     /// If the kernel cannot say, the answer is true: nobody is declared dead by mistake.
     [[nodiscard]] bool held_by_other(std::uint64_t at) const noexcept;
+    /// Of the file that is open; nothing if the kernel does not tell.
+    [[nodiscard]] FileIdentity identity() const noexcept;
     explicit operator bool() const noexcept { return file_ != nullptr; }
 
 private:

@@ -205,24 +205,42 @@ std::vector<std::string> names_in(const std::filesystem::path& directory) {
     return names;
 }
 
-PathKind kind_of(const std::filesystem::path& path) {
+namespace {
+
+std::optional<struct stat> status_of(const std::filesystem::path& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            return PathKind::absent;
-        throw system_failure("look at", path, errno);
-    }
-    if (S_ISREG(status.st_mode))
-        return PathKind::file;
-    return S_ISDIR(status.st_mode) ? PathKind::directory : PathKind::other;
+    if (::stat(path.c_str(), &status) == 0)
+        return status;
+    if (errno == ENOENT || errno == ENOTDIR)
+        return std::nullopt;
+    throw system_failure("look at", path, errno);
 }
 
-std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0)
-        return std::nullopt;
-    return FileIdentity{status.st_dev, status.st_ino};
+}  // namespace
+
+PathKind kind_of(const std::filesystem::path& path) {
+    const auto status = status_of(path);
+    if (!status)
+        return PathKind::absent;
+    if (S_ISREG(status->st_mode))
+        return PathKind::file;
+    return S_ISDIR(status->st_mode) ? PathKind::directory : PathKind::other;
 }
+
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {
+    const auto status = status_of(path);
+    return status ? std::optional(FileIdentity{status->st_dev, status->st_ino}) : std::nullopt;
+}
+
+std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory) {
+    const auto status = status_of(directory);
+    if (!status || !S_ISDIR(status->st_mode))
+        return std::nullopt;
+    const std::int64_t changed_ns = std::int64_t{status->st_mtim.tv_sec} * 1'000'000'000 + status->st_mtim.tv_nsec;
+    return DirectoryStamp{{status->st_dev, status->st_ino}, changed_ns};
+}
+
+void touch(const std::filesystem::path& path) noexcept { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
 
 std::optional<FreeSpace> free_space(const std::filesystem::path& path) noexcept {
     struct statvfs status {};

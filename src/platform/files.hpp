@@ -57,8 +57,21 @@ enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// Throws Error permission_denied or io.
 [[nodiscard]] PathKind kind_of(const std::filesystem::path& path);
 
-/// Which file the path names now; nothing if there is none, or it cannot be told.
-[[nodiscard]] std::optional<FileIdentity> identity_of(const std::filesystem::path& path) noexcept;
+/// What the path names now; nothing if that is nothing. Throws Error permission_denied or io.
+[[nodiscard]] std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
+
+/// Differs whenever names in a directory have changed, or it is another one: but not for two changes within the same tick of
+/// the kernel's clock.
+struct DirectoryStamp {
+    FileIdentity identity;
+    std::int64_t changed_ns = 0;  ///< Since the Unix epoch.
+    friend bool operator==(const DirectoryStamp&, const DirectoryStamp&) = default;
+};
+/// Nothing: there is no such directory. Throws Error permission_denied or io.
+[[nodiscard]] std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory);
+
+/// Sets a file's time stamps to now, which those hear who watch its directory. Needs the right to write it; for show, as above.
+void touch(const std::filesystem::path& path) noexcept;
 
 /// What is free for this user on a file system.
 struct FreeSpace {

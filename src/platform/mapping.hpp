@@ -7,15 +7,9 @@
 #include <memory>
 
 #include "platform/access.hpp"
+#include "platform/file_identity.hpp"
 
 namespace ringmain::platform {
-
-/// What tells whether a path still names the file that was opened.
-struct FileIdentity {
-    std::uint64_t device = 0;
-    std::uint64_t inode = 0;
-    friend bool operator==(FileIdentity, FileIdentity) = default;
-};
 
 /// A whole file, mapped shared. The descriptor is closed after mapping; move-only.
 class Mapping {

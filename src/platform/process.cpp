@@ -7,6 +7,7 @@
 
 #include <array>
 #include <charconv>
+#include <cinttypes>
 #include <cstdio>
 #include <string_view>
 
@@ -60,15 +61,24 @@ std::optional<StatLine> read_stat(const char* path) noexcept {
     return parse_stat({buffer.data(), static_cast<std::size_t>(bytes)});
 }
 
+std::optional<StatLine> read_stat(std::uint32_t pid) noexcept {
+    std::array<char, 32> path{};
+    std::snprintf(path.data(), path.size(), "/proc/%" PRIu32 "/stat", pid);
+    return read_stat(path.data());
+}
+
 }  // namespace
 
 std::optional<ProcessLook> look_at_process(std::uint32_t pid, std::uint64_t start_ticks) noexcept {
-    std::array<char, 32> path{};
-    std::snprintf(path.data(), path.size(), "/proc/%lu/stat", static_cast<unsigned long>(pid));
-    const auto line = read_stat(path.data());
+    const auto line = read_stat(pid);
     if (!line || line->start_ticks != start_ticks)
         return std::nullopt;
     return ProcessLook{line->state == 'T' || line->state == 't', line->command};
+}
+
+std::uint64_t start_ticks_of(std::uint32_t pid) noexcept {
+    const auto line = read_stat(pid);
+    return line ? line->start_ticks : 0;
 }
 
 ProcessIdentity this_process() noexcept {

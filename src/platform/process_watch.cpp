@@ -1,16 +1,25 @@
-// Waking up when a process ends: pidfds in one poll.
+// Waking up when a process ends: pidfds in one epoll.
 #include "platform/process_watch.hpp"
 
-#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
+#include <array>
+#include <cerrno>
+#include <limits>
+
+#include "platform/system_failure.hpp"
 
 namespace ringmain::platform {
 
 namespace {
+
+// What epoll tells about a descriptor: a pid, or one of these.
+constexpr std::uint64_t kInterrupted = std::uint64_t{1} << 32;
+constexpr std::uint64_t kAdded = std::uint64_t{1} << 33;
 
 Descriptor open_pid(std::uint32_t pid) noexcept {
 #if defined(SYS_pidfd_open)
@@ -23,42 +32,93 @@ Descriptor open_pid(std::uint32_t pid) noexcept {
     return {};
 }
 
-timespec to_timespec(std::chrono::nanoseconds duration) noexcept {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
-    return {static_cast<time_t>(seconds.count()), static_cast<long>((duration - seconds).count())};
+bool poll_too(int poll, int descriptor, std::uint64_t about) noexcept {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = about;
+    return ::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+std::size_t most_descriptors() noexcept {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    return std::min<std::size_t>(limit.rlim_cur / ProcessWatch::kDescriptorsShare, ProcessWatch::kWatchedMax);
+}
+
+// Rounded up: waits that are a little too short would be many.
+int milliseconds_of(std::chrono::nanoseconds timeout) noexcept {
+    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
+    return static_cast<int>(std::clamp<decltype(ms)>(ms, 0, std::numeric_limits<int>::max()));
 }
 
 }  // namespace
 
-void ProcessWatch::watch(std::span<const std::uint32_t> pids) {
-    std::erase_if(watched_, [&](const auto& one) { return std::find(pids.begin(), pids.end(), one.first) == pids.end(); });
-    for (const std::uint32_t pid : pids) {
-        if (!watched_.contains(pid))
-            watched_.emplace(pid, open_pid(pid));
+ProcessWatch::ProcessWatch() : poll_(beyond_streams(::epoll_create1(EPOLL_CLOEXEC))) {
+    if (!poll_ || !poll_too(poll_.get(), interrupted_.descriptor(), kInterrupted))
+        throw system_failure("make a descriptor for", "epoll", errno);
+}
+
+// The pid names the process both before and after the descriptor was opened, so the descriptor is that process's.
+Descriptor ProcessWatch::open(const ProcessIdentity& process) noexcept {
+    if (process.pid == 0 || process.pid_namespace == 0 || process.start_ticks == 0 || open_ >= most_descriptors() ||
+        start_ticks_of(process.pid) != process.start_ticks) {
+        return {};
+    }
+    Descriptor opened = open_pid(process.pid);
+    if (!opened || start_ticks_of(process.pid) != process.start_ticks || !poll_too(poll_.get(), opened.get(), process.pid))
+        return {};
+    ++open_;
+    return opened;
+}
+
+void ProcessWatch::close(Watched& one) noexcept {
+    if (!one.descriptor)
+        return;
+    ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, one.descriptor.get(), nullptr);  // a fork()ed child may still hold the file
+    one.descriptor.reset();
+    --open_;
+}
+
+void ProcessWatch::watch(std::span<const ProcessIdentity> processes) {
+    std::map<std::uint32_t, const ProcessIdentity*> wanted;  // a pid of another namespace means somebody else here
+    for (const ProcessIdentity& process : processes) {
+        if (process.pid_namespace == pid_namespace_)
+            wanted[process.pid] = &process;
+    }
+    for (auto one = watched_.begin(); one != watched_.end();) {
+        const auto still = wanted.find(one->first);
+        const bool stays = still != wanted.end() && still->second->start_ticks == one->second.start_ticks;
+        if (!stays)
+            close(one->second);
+        one = stays ? std::next(one) : watched_.erase(one);
+    }
+    for (const auto& [pid, process] : wanted) {
+        Watched& one = watched_[pid];
+        one.start_ticks = process->start_ticks;
+        if (!one.descriptor && !one.ended)
+            one.descriptor = open(*process);
     }
 }
 
-void ProcessWatch::wait(std::chrono::nanoseconds timeout) noexcept {
-    constexpr std::size_t kWatchedMax = 1024;  // others are seen when the time is up
-    pollfd polled[kWatchedMax + 1];
-    std::uint32_t pids[kWatchedMax];
-    std::size_t count = 0;
-    for (const auto& [pid, descriptor] : watched_) {
-        if (!descriptor || count == kWatchedMax)
+void ProcessWatch::add(int descriptor) noexcept { (void)poll_too(poll_.get(), descriptor, kAdded); }
+
+bool ProcessWatch::wait(std::chrono::nanoseconds timeout) noexcept {
+    std::array<epoll_event, 16> events;  // what does not fit is told next time
+    const int count = ::epoll_wait(poll_.get(), events.data(), events.size(), milliseconds_of(timeout));
+    bool ended = false;
+    for (int i = 0; i < count; ++i) {
+        const std::uint64_t about = events[static_cast<std::size_t>(i)].data.u64;
+        if (about == kInterrupted)
+            interrupted_.clear();
+        if (about >= kInterrupted)
             continue;
-        pids[count] = pid;
-        polled[count++] = {descriptor.get(), POLLIN, 0};
+        ended = true;
+        Watched& one = watched_[static_cast<std::uint32_t>(about)];
+        one.ended = true;
+        close(one);  // told once: it would stay readable for ever
     }
-    polled[count] = {interrupted_.descriptor(), POLLIN, 0};
-    const timespec most = to_timespec(std::max(timeout, std::chrono::nanoseconds::zero()));
-    if (::ppoll(polled, count + 1, &most, nullptr) <= 0)
-        return;
-    if (polled[count].revents != 0)
-        interrupted_.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-        if (polled[i].revents != 0)
-            watched_[pids[i]].reset();  // told once: it stays readable for ever
-    }
+    return ended;
 }
 
 }  // namespace ringmain::platform

@@ -3,6 +3,7 @@
 // Nothing waits for it: members evict whom they wait for, and creators sweep what they need.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -18,6 +19,9 @@ struct GroupUpkeep {
     std::uint64_t evicted_members = 0;
     std::uint64_t freed_member_slots = 0;
     std::uint64_t swept_groups = 0;
+    std::uint64_t groups = 0;               ///< Slots that are in use, whatever for.
+    std::uint64_t shortest_timeout_ns = 0;  ///< Of the sessions of all members; 0: there are none.
+    bool age_limited = false;               ///< Some group is to be let go when its next record is too old.
 };
 
 /// For callers that need no more than the numbers.
@@ -38,32 +42,17 @@ public:
         GroupUpkeep done;
         for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) {
             const group_table::GroupState state = groups_.set(slot).state;
+            if (state == group_table::GroupState::free) continue;
+            ++done.groups;
             if (state == group_table::GroupState::closed && group_table::sweep(groups_, slot)) ++done.swept_groups;
             if (state != group_table::GroupState::open) continue;
             const std::uint64_t gone = evict_gone(slot, is_dead, now_ns);
             done.evicted_members += gone;
             if (gone != 0) evicted(slot, gone);
             done.freed_member_slots += group_table::free_member_slots(groups_, slot, is_dead);
+            note_limits(slot, done);
         }
         return done;
-    }
-
-    /// Changes whenever a member comes or goes.
-    [[nodiscard]] std::uint64_t epochs() const noexcept {
-        std::uint64_t sum = 0;
-        for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) sum += groups_.set(slot).epoch;
-        return sum;
-    }
-    /// Calls `visit` with the client word of each member.
-    template <class Visit>
-    void for_each_member(const Visit& visit) const {
-        for (std::uint32_t slot = 0; slot < groups_.groups_max(); ++slot) {
-            const group_table::SetWord set = groups_.set(slot);
-            if (set.state != group_table::GroupState::open) continue;
-            for (std::uint32_t member = 0; member < groups_.members_max(); ++member) {
-                if (set.has(member)) visit(groups_.head(slot, member).client);
-            }
-        }
     }
 
 private:
@@ -75,6 +64,22 @@ private:
             gone += static_cast<std::uint64_t>(std::popcount(verdict.overdue));
         }
         return gone;
+    }
+
+    void note_limits(std::uint32_t slot, GroupUpkeep& done) const noexcept {
+        constexpr std::uint64_t kNsPerMs = 1'000'000;
+        constexpr std::uint64_t kTimeoutMsMax = std::uint64_t{1} << 40;  // what is there is input
+        // acquire GROUP_FIELD
+        done.age_limited |= groups_.group(slot).lag_ms.load(std::memory_order_acquire) != 0;
+        const group_table::SetWord set = groups_.set(slot);
+        for (std::uint32_t member = 0; member < groups_.members_max(); ++member) {
+            if (!set.has(member)) continue;
+            // acquire MEMBER_FIELD
+            const std::uint64_t timeout_ms = groups_.member(slot, member).session_timeout_ms.load(std::memory_order_acquire);
+            const std::uint64_t timeout_ns = std::min(timeout_ms, kTimeoutMsMax) * kNsPerMs;
+            if (timeout_ns == 0) continue;
+            if (done.shortest_timeout_ns == 0 || timeout_ns < done.shortest_timeout_ns) done.shortest_timeout_ns = timeout_ns;
+        }
     }
 
     group_table::GroupsMemory<M> groups_;

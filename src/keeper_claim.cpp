@@ -1,0 +1,96 @@
+// Whether a keeper may keep: it holds the lock that others look for, and knows the clients that others ask for.
+#include "keeper_claim.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "broker_directory.hpp"
+#include "error_about.hpp"
+#include "keeper_step.hpp"
+#include "platform/files.hpp"
+#include "platform/process.hpp"
+#include "topic_paths.hpp"
+
+namespace ringmain {
+
+namespace {
+
+constexpr std::uint64_t kKeeperLockAt = 0;
+constexpr std::int64_t kLookNs = 400'000'000;  // what happens to the files is noticed within a second
+constexpr std::size_t kPidDigitsMax = 7;
+
+// The text is for show, and anybody who may write the file may have written it.
+std::string holder_of(const std::filesystem::path& file) {
+    std::array<char, kPidDigitsMax + 1> text{};
+    std::ifstream(file).read(text.data(), text.size());
+    std::string_view digits(text.data(), text.size());
+    digits = digits.substr(0, digits.find_first_not_of("0123456789"));
+    if (digits.empty() || digits.size() > kPidDigitsMax) return "an unknown pid";
+    return "pid " + std::string(digits);
+}
+
+std::string held_by_another(const std::filesystem::path& file) {
+    return "is held: another keeper runs for this directory, " + holder_of(file);
+}
+
+}  // namespace
+
+KeeperClaim::KeeperClaim(const std::filesystem::path& directory, platform::FileIdentity clients)
+    : directory_(directory),
+      lock_file_{keeper_lock_path(directory), {}, {}},
+      clients_file_{clients_path(directory), clients, clients} {
+    if (!take_lock()) throw error_about(ErrorCode::busy, lock_file_.path.string(), held_by_another(lock_file_.path));
+}
+
+/// False: another keeper holds it. Throws Error otherwise.
+bool KeeperClaim::take_lock() {
+    make_keeper_lock(directory_);
+    platform::FileLock lock(lock_file_.path);
+    if (!lock.try_lock(kKeeperLockAt)) return false;
+    lock_ = std::move(lock);  // an earlier file's lock goes
+    lock_file_.opened = lock_.identity();
+    lock_file_.seen = lock_file_.opened;
+    platform::replace_text(lock_file_.path, std::to_string(platform::this_process().pid) + "\n");
+    return true;
+}
+
+bool KeeperClaim::still_there(OpenFile& file, const KeeperEvents& events) {
+    if (file.opened == platform::FileIdentity{}) return true;
+    const auto now = platform::identity_of(file.path);
+    if (now != std::exchange(file.seen, now) && now != file.opened) {
+        const auto kind = now ? KeeperEventKind::file_replaced : KeeperEventKind::file_missing;
+        events.tell([&] { return KeeperEvent{kind, {}, {}, file.path.string()}; });
+    }
+    return now == file.opened;
+}
+
+std::string KeeperClaim::retake_lock() {
+    if (take_lock()) return {};
+    return "'" + lock_file_.path.string() + "' " + held_by_another(lock_file_.path);
+}
+
+std::string KeeperClaim::why_not(const KeeperEvents& events) try {
+    if (!still_there(clients_file_, events)) {
+        return "'" + clients_file_.path.string() + "' is not the client table that is open: nobody can be proven dead";
+    }
+    return still_there(lock_file_, events) ? std::string() : retake_lock();
+} catch (const Error& error) {
+    return error.what();
+}
+
+bool KeeperClaim::look(std::int64_t now_ns, bool changed, const KeeperEvents& events) {
+    if (is_recent(looked_ns_, now_ns, kLookNs) && !changed) return keeping();
+    looked_ns_ = now_ns;
+    std::string why = why_not(events);
+    const bool same = why == why_not_;
+    why_not_ = std::move(why);
+    if (same) return keeping();
+    const auto kind = keeping() ? KeeperEventKind::keeping_resumed : KeeperEventKind::keeping_stopped;
+    events.tell([&] { return KeeperEvent{kind, {}, {}, why_not_}; });
+    return keeping();
+}
+
+}  // namespace ringmain

@@ -1,0 +1,175 @@
+// How long a keeper pauses, how long its steps took, and how many system calls rest costs.
+#include "keeper_pace.hpp"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "partition_log/doorbell.hpp"
+#include "partition_log/tickets.hpp"
+#include "ringmain/ringmain.hpp"
+#include "step_meter.hpp"
+#include "support/catch.hpp"
+#include "support/child.hpp"
+#include "support/group_topic.hpp"
+#include "support/scratch_directory.hpp"
+#include "support/syscall_tracer.hpp"
+#include "support/told.hpp"
+
+using namespace ringmain;
+using namespace std::chrono_literals;
+using test::ScratchDirectory;
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr auto kInterval = 10ms;
+
+TopicOptions small() {
+    TopicOptions options;
+    options.records = 64;
+    options.producer_slots = 2;
+    options.payload_bytes = 0;
+    return options;
+}
+
+bool wait_for(const std::function<bool()>& condition) {
+    for (int i = 0; i < 10'000; ++i, std::this_thread::sleep_for(1ms)) {
+        if (condition()) return true;
+    }
+    return false;
+}
+
+/// A keeper in a thread that has come to rest: it pauses for long.
+class Resting {
+public:
+    explicit Resting(const Broker& broker) : keeper_(broker, told.listener()), worker_([this](std::stop_token stop) { keeper_.run(stop, kInterval); }) {
+        // while it is awake, steps come ten milliseconds apart
+        REQUIRE(wait_for([&] {
+            const std::uint64_t steps = keeper_.statistics().steps;
+            std::this_thread::sleep_for(200ms);
+            return steps != 0 && keeper_.statistics().steps - steps <= 1;
+        }));
+    }
+    test::Told told;
+    [[nodiscard]] KeeperStatistics statistics() const { return keeper_.statistics(); }
+
+private:
+    Keeper keeper_;
+    std::jthread worker_;
+};
+
+}  // namespace
+
+TEST_CASE("A keeper pauses briefly for a second after the last change, and then for long") {
+    KeeperPace pace;
+    pace.note(0, true, kNothingDue);
+    CHECK(pace.pause(kInterval) == kInterval);
+    pace.note(999 * kMs, false, kNothingDue);
+    CHECK(pace.pause(kInterval) == kInterval);
+    pace.note(1000 * kMs, false, kNothingDue);
+    CHECK(pace.pause(kInterval) == KeeperPace::kLongPause);
+    CHECK(pace.pause(5s) == 5s);  // who wants longer pauses has them
+    pace.note(1500 * kMs, true, kNothingDue);
+    CHECK(pace.pause(kInterval) == kInterval);
+}
+
+TEST_CASE("What falls due ends a pause in time, and what is overdue makes no busy loop") {
+    KeeperPace pace;
+    pace.note(0, true, kNothingDue);
+    pace.note(5000 * kMs, false, 5100 * kMs);
+    CHECK(pace.pause(kInterval) == 100ms);
+    pace.note(5000 * kMs, false, 9000 * kMs);
+    CHECK(pace.pause(kInterval) == KeeperPace::kLongPause);
+    pace.note(5000 * kMs, false, 5000 * kMs);
+    CHECK(pace.pause(kInterval) == KeeperPace::kShortestPause);
+    pace.note(5000 * kMs, false, 0);
+    CHECK(pace.pause(kInterval) == KeeperPace::kShortestPause);
+    CHECK(pace.pause(0ms) == KeeperPace::kShortestPause);
+    pace.note(5000 * kMs, true, 5001 * kMs);
+    CHECK(pace.pause(kInterval) == 1ms);
+    CHECK(pace.pause(0ms) == 0ms);
+}
+
+TEST_CASE("A clock that goes back makes a keeper lively, not sleepy") {
+    KeeperPace pace;
+    pace.note(50'000 * kMs, true, kNothingDue);
+    pace.note(1'000 * kMs, true, kNothingDue);
+    CHECK(pace.pause(kInterval) == kInterval);
+    pace.note(3'000 * kMs, false, kNothingDue);
+    CHECK(pace.pause(kInterval) == KeeperPace::kLongPause);
+}
+
+TEST_CASE("The longest step of the last minute is forgotten after it, that of all steps is not") {
+    constexpr std::int64_t kSecond = 1000 * kMs;
+    StepMeter meter;
+    CHECK(meter.longest_of_minute_ns(0) == 0);
+    meter.add(100 * kSecond, 7 * kMs);
+    meter.add(130 * kSecond, 2 * kMs);
+    meter.add(131 * kSecond, 1 * kMs);
+    CHECK(meter.last_ns() == 1 * kMs);
+    CHECK(meter.longest_ns() == 7 * kMs);
+    CHECK(meter.longest_of_minute_ns(131 * kSecond) == 7 * kMs);
+    CHECK(meter.longest_of_minute_ns(160 * kSecond) == 7 * kMs);
+    CHECK(meter.longest_of_minute_ns(166 * kSecond) == 2 * kMs);
+    CHECK(meter.longest_of_minute_ns(200 * kSecond) == 0);
+    meter.add(300 * kSecond, 3 * kMs);
+    CHECK(meter.longest_of_minute_ns(300 * kSecond) == 3 * kMs);
+    CHECK(meter.longest_ns() == 7 * kMs);
+}
+
+TEST_CASE("A keeper at rest makes no system call for its topics, and few for itself") {
+    if (!test::can_trace())
+        SKIP("may not trace its children");
+    const auto calls_of = [](int topics, int steps) {
+        const ScratchDirectory scratch;
+        Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+        for (int i = 0; i < topics; ++i)
+            broker.create_topic("t" + std::to_string(i), small());
+        return test::system_calls_of([&] {
+            Keeper keeper{Broker(scratch.broker())};
+            for (int step = 1; step <= steps; ++step)
+                (void)keeper.do_work(KeeperPace::kLongPause * step);
+        });
+    };
+    const auto count = [](const std::vector<std::uint64_t>& calls, std::uint64_t call) {
+        return std::count(calls.begin(), calls.end(), call);
+    };
+    // what a hundred steps (45 s) more cost
+    const auto more = [&](int topics, std::uint64_t call) { return count(calls_of(topics, 120), call) - count(calls_of(topics, 20), call); };
+    CHECK(calls_of(3, 120).size() - calls_of(3, 20).size() <= 100 * 25);
+    // lock file and clients, a sweep now and then: nothing for each topic
+    CHECK(more(13, SYS_newfstatat) <= more(3, SYS_newfstatat) + 4);
+    CHECK(more(13, SYS_openat) <= more(3, SYS_openat) + 4);
+}
+
+TEST_CASE("A keeper at rest takes up a new topic, and lets one go, when the directory says so") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("old", small());
+    const Resting resting(broker);
+    const std::uint64_t steps = resting.statistics().steps;
+    broker.create_topic("new", small());
+    CHECK(wait_for([&] { return resting.statistics().topics == 2; }));
+    broker.delete_topic("new");
+    CHECK(wait_for([&] { return resting.statistics().topics == 1; }));
+    CHECK(resting.statistics().steps > steps);
+    CHECK(resting.statistics().idle_steps < resting.statistics().steps);
+    CHECK(resting.statistics().longest_step >= resting.statistics().last_step);
+    CHECK(resting.statistics().longest_step_of_minute == resting.statistics().longest_step);
+}
+
+TEST_CASE("A reader that may not close a ticket rings for a keeper once, and the keeper hears it") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small());
+    const test::GroupTopic topic(broker, "t");
+    partition_log::Doorbell<platform::HostMemory> bell(*topic.files().readers(0));
+    CHECK(bell.request_close(0));
+    CHECK_FALSE(bell.request_close(0));  // it rang already
+    bell.serve_close_request(topic.log(0));
+    CHECK(bell.request_close(1));
+}
