@@ -30,12 +30,13 @@ public:
         KeeperReport report;
         if (broker_->fork_guard().forked()) return report;
         const std::int64_t from_ns = platform::monotonic_ns();
+        bool active = false;
         try {
-            keep(now_ns, report);
+            active = keep(now_ns, report);
         } catch (...) {
             // out of memory or of rights: the next step tries again
         }
-        measure(from_ns, report);
+        measure(from_ns, active);
         return report;
     }
 
@@ -51,24 +52,30 @@ public:
     }
 
 private:
-    void keep(std::int64_t now_ns, KeeperReport& report) {
+    /// True: there was something to do, or something had changed.
+    bool keep(std::int64_t now_ns, KeeperReport& report) {
         const bool directory_changed = topics_.listen();
-        if (!claim_.look(now_ns, directory_changed, events_)) return pace_.note(now_ns, false, kNothingDue);
+        if (!claim_.look(now_ns, directory_changed, events_)) {
+            pace_.note(now_ns, false, kNothingDue);
+            return false;
+        }
         const std::uint64_t deaths = clients_.deaths();
         clients_.look(now_ns);
         const DeathOracle is_dead(broker_->clients());
         KeeperStep step{now_ns, broker_->clients(), is_dead, clients_.deaths(), report, events_};
         step.changed = deaths != clients_.deaths();
         topics_.step(step);
-        pace_.note(now_ns, step.changed || !report.idle() || report.expired_records != 0, step.due_ns);
+        const bool active = step.changed || !report.idle() || report.expired_records != 0;
+        pace_.note(now_ns, active, step.due_ns);
+        return active;
     }
 
-    void measure(std::int64_t from_ns, const KeeperReport& report) {
+    void measure(std::int64_t from_ns, bool active) {
         const std::int64_t end_ns = platform::monotonic_ns();
         const std::lock_guard lock(mutex_);
         meter_.add(end_ns, end_ns - from_ns);
         ++statistics_.steps;
-        statistics_.idle_steps += report.idle() ? 1 : 0;
+        statistics_.idle_steps += active ? 0 : 1;
         statistics_.last_step = std::chrono::nanoseconds(meter_.last_ns());
         statistics_.longest_step = std::chrono::nanoseconds(meter_.longest_ns());
         statistics_.last_step_at = std::chrono::steady_clock::now();

@@ -71,7 +71,7 @@ void PartitionKeeper::step(KeeperStep& step, bool age_limited) {
     const KeeperReport before = step.report;
     reap_gates(step);
     reap_producers(step);
-    doorbell_.serve_close_request(log_);
+    if (now.close_requested && doorbell_.serve_close_request(log_)) ++step.report.closed_tickets;
     close_stuck_tickets(step);
     scan_for_open_tickets(step);
     release_cells(step);

@@ -70,7 +70,7 @@ struct KeeperEvent {
 /// How a keeper fares. Times are real ones, also when do_work is given another clock.
 struct KeeperStatistics {
     std::uint64_t steps = 0;
-    std::uint64_t idle_steps = 0;  ///< Of those: found nothing to do.
+    std::uint64_t idle_steps = 0;  ///< Of those: found nothing to do, and nothing changed.
     std::chrono::nanoseconds last_step{0};      ///< How long the last step took.
     std::chrono::nanoseconds longest_step{0};   ///< Of all steps.
     std::chrono::nanoseconds longest_step_of_minute{0};  ///< Of those that ended within the last minute.

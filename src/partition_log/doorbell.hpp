@@ -60,14 +60,14 @@ public:
         return (readers_->doorbell.load(std::memory_order_acquire) & layout::kCloseRequested) != 0;  // acquire DOORBELL
     }
 
-    /// Serves a request: closes the ticket if it is open. Producers and the keeper call it.
-    void serve_close_request(const LogMemory<M>& log) noexcept {
-        if ((readers_->doorbell.fetch_and(~std::uint64_t{layout::kCloseRequested}, std::memory_order_acq_rel) & layout::kCloseRequested) == 0) return;
+    /// Serves a request: closes the ticket if it is open. Producers and the keeper call it. True: this call closed it.
+    bool serve_close_request(const LogMemory<M>& log) noexcept {
+        if ((readers_->doorbell.fetch_and(~std::uint64_t{layout::kCloseRequested}, std::memory_order_acq_rel) & layout::kCloseRequested) == 0) return false;
         const std::uint64_t request = readers_->close_request.exchange(0, std::memory_order_acq_rel);  // acquire CLOSE_REQUEST
         const std::uint64_t end = log.control->log_end.load(std::memory_order_acquire);               // acquire TICKET
         // the request is input: only offsets that can be open
-        if (request == 0 || request > end || end - request >= log.records) return;
-        (void)close_ticket(log, request - 1);
+        if (request == 0 || request > end || end - request >= log.records) return false;
+        return close_ticket(log, request - 1) == Decision::closed;
     }
 
     /// The word that sleepers sleep on: the low half (Linux on these machines is little-endian).

@@ -106,6 +106,19 @@ int publish_on_demand(const std::filesystem::path& directory, const Shared& shar
     }
 }
 
+// Subscribes, says so in word 0, and polls for ever.
+int be_a_member(const std::filesystem::path& directory, const Shared& shared) {
+    const Broker broker(directory);
+    GroupOptions group;
+    group.name = "readers";
+    Consumer consumer(broker, group);
+    consumer.subscribe(kTopic);
+    for (;;) {
+        (void)consumer.poll(16, 5ms);
+        shared.set(0, 1);
+    }
+}
+
 // A child of a new pid namespace with its own /proc: pid 1 there. Exit code 77: the kernel refused.
 int in_new_pid_namespace(const std::function<int()>& body) {
     if (::unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
@@ -133,6 +146,9 @@ TEST_CASE("F01 a producer that is pid 1 of its own pid namespace is alive until 
     }
     CHECK(shared.get(4) == 1);  // to itself it is pid 1, which means somebody else out here
     CHECK(place.keep() == 0);
+    // nobody watches the pid 1 out here: the keeper has a pidfd of this process alone, and asks for the other's lock
+    CHECK(place.keeper.statistics().clients == 2);
+    CHECK(place.keeper.statistics().watched_clients == 1);
     CHECK(place.producers() == 1);
     shared.set(1, 1);
     CHECK(shared.wait_for(2, 1));
@@ -170,6 +186,73 @@ TEST_CASE("F01 two pid namespaces with equal pids tell each other apart") {
     first.set(1, 1);
     CHECK(first.wait_for(2, 1));
     CHECK(first.get(3) == 0);
+}
+
+TEST_CASE("F01 a member of a group that is pid 1 of its own pid namespace is a member until it is killed") {
+    Place place;
+    const Shared shared;
+    test::Child outer(
+        [&] { return in_new_pid_namespace([&] { return be_a_member(place.scratch.broker(), shared); }); });
+    if (!shared.wait_for(0, 1, 3s)) {
+        if (outer.wait(1s) == 77)
+            SKIP("the kernel does not give this process a pid namespace");
+        FAIL("the member did not start");
+    }
+    KeeperReport report;
+    for (int i = 0; i < 30; ++i)
+        report.evicted_members += place.keeper.do_work(place.now += 1s).evicted_members;
+    CHECK(report.evicted_members == 0);
+    CHECK(place.keeper.statistics().watched_clients == 1);  // this process
+    CHECK(GroupAdmin(place.broker).describe(kTopic, "readers").members.size() == 1);
+    outer.kill();
+    for (int i = 0; i < 1000 && report.evicted_members == 0; ++i, std::this_thread::sleep_for(10ms))
+        report.evicted_members += place.keeper.do_work(place.now += 1s).evicted_members;
+    CHECK(report.evicted_members == 1);
+    CHECK(GroupAdmin(place.broker).describe(kTopic, "readers").members.empty());
+}
+
+TEST_CASE("F03 a keeper's pidfds are those of its clients, also when a pid is used again") {
+    Place place;
+    const Shared first;
+    const Shared second;
+    const auto keep_here = [&] {
+        const auto begin = [](std::uint64_t last_pid, const Shared& shared, const std::filesystem::path& directory) {
+            std::ofstream("/proc/sys/kernel/ns_last_pid") << last_pid;
+            return test::Child([&] { return publish_on_demand(directory, shared); });
+        };
+        const Broker broker(place.scratch.broker());
+        std::atomic<int> reaped{0};
+        Keeper keeper(broker, [&](const KeeperEvent& event) { reaped += event.kind == KeeperEventKind::producer_reaped ? 1 : 0; });
+        const auto reaps = [&](int count) {
+            for (int i = 0; i < 5'000 && reaped < count; ++i, std::this_thread::sleep_for(1ms)) {
+            }
+            return reaped == count;
+        };
+        std::jthread worker([&](std::stop_token stop) { keeper.run(stop); });
+        test::Child dying = begin(50, first, place.scratch.broker());
+        if (!first.wait_for(0, 1)) return 1;
+        const auto pid = static_cast<std::uint64_t>(dying.pid());
+        dying.kill();
+        test::Child reborn = begin(pid - 1, second, place.scratch.broker());
+        if (static_cast<std::uint64_t>(reborn.pid()) != pid) return 77;
+        if (!second.wait_for(0, 1)) return 2;
+        if (!reaps(1)) return 3;
+        second.set(1, 1);
+        if (!second.wait_for(2, 1) || second.get(3) != 0) return 4;  // it is alive, and was not taken for the dead one
+        for (int i = 0; i < 5'000 && keeper.statistics().watched_clients != 1; ++i, std::this_thread::sleep_for(1ms)) {
+        }
+        if (keeper.statistics().watched_clients != 1) return 5;  // the one who made the topic lives outside
+        reborn.kill();
+        return reaps(2) ? 0 : 6;
+    };
+    // the keeper inside is the directory's only one
+    const test::ScratchDirectory other;
+    place.keeper = Keeper(Broker(other.broker(), Broker::Mode::open_or_create));
+    test::Child outer([&] { return in_new_pid_namespace(keep_here); });
+    const int code = outer.wait(60s);
+    if (code == 77)
+        SKIP("no pid namespace in which a pid can be used again");
+    CHECK(code == 0);
 }
 
 TEST_CASE("F03 a restarted process with the pid of the dead one is another client") {

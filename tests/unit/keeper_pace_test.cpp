@@ -4,12 +4,16 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <thread>
+#include <utility>
 
+#include "cases/open_ticket.hpp"
 #include "partition_log/doorbell.hpp"
-#include "partition_log/tickets.hpp"
 #include "ringmain/ringmain.hpp"
 #include "step_meter.hpp"
 #include "support/catch.hpp"
@@ -17,10 +21,11 @@
 #include "support/group_topic.hpp"
 #include "support/scratch_directory.hpp"
 #include "support/syscall_tracer.hpp"
-#include "support/told.hpp"
+#include "topic_paths.hpp"
 
 using namespace ringmain;
 using namespace std::chrono_literals;
+using test::Child;
 using test::ScratchDirectory;
 
 namespace {
@@ -43,21 +48,26 @@ bool wait_for(const std::function<bool()>& condition) {
     return false;
 }
 
-/// A keeper in a thread that has come to rest: it pauses for long.
+/// A keeper in a thread that has come to rest, and would step again in an hour: what it notices before, it was told.
 class Resting {
 public:
-    explicit Resting(const Broker& broker) : keeper_(broker, told.listener()), worker_([this](std::stop_token stop) { keeper_.run(stop, kInterval); }) {
-        // while it is awake, steps come ten milliseconds apart
+    explicit Resting(const Broker& broker)
+        : keeper_(broker, [this](const KeeperEvent& event) { told_[static_cast<std::size_t>(event.kind)] += 1; }),
+          worker_([this](std::stop_token stop) { keeper_.run(stop, 1h); }) {
+        std::uint64_t steps = 0;
         REQUIRE(wait_for([&] {
-            const std::uint64_t steps = keeper_.statistics().steps;
-            std::this_thread::sleep_for(200ms);
-            return steps != 0 && keeper_.statistics().steps - steps <= 1;
+            const std::uint64_t before = std::exchange(steps, keeper_.statistics().steps);
+            std::this_thread::sleep_for(50ms);
+            return steps != 0 && steps == before;
         }));
     }
-    test::Told told;
     [[nodiscard]] KeeperStatistics statistics() const { return keeper_.statistics(); }
+    [[nodiscard]] bool tells(KeeperEventKind kind) const {
+        return wait_for([&] { return told_[static_cast<std::size_t>(kind)] != 0; });
+    }
 
 private:
+    std::array<std::atomic<int>, 32> told_{};
     Keeper keeper_;
     std::jthread worker_;
 };
@@ -155,14 +165,52 @@ TEST_CASE("A keeper at rest takes up a new topic, and lets one go, when the dire
     broker.create_topic("new", small());
     CHECK(wait_for([&] { return resting.statistics().topics == 2; }));
     broker.delete_topic("new");
-    CHECK(wait_for([&] { return resting.statistics().topics == 1; }));
+    CHECK(resting.tells(KeeperEventKind::topic_gone));
     CHECK(resting.statistics().steps > steps);
-    CHECK(resting.statistics().idle_steps < resting.statistics().steps);
     CHECK(resting.statistics().longest_step >= resting.statistics().last_step);
     CHECK(resting.statistics().longest_step_of_minute == resting.statistics().longest_step);
 }
 
-TEST_CASE("A reader that may not close a ticket rings for a keeper once, and the keeper hears it") {
+TEST_CASE("A keeper at rest notices the death of a producer, and a file that goes, at once") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small());
+    Child child([&] { return test::take_tickets_and_stay(scratch.broker(), "t", 0); });
+    REQUIRE(wait_for([&] { return broker.describe_topic("t").partitions[0].producers.size() == 1; }));
+    const Resting resting(broker);
+    CHECK(resting.statistics().watched_clients == 2);
+    child.kill();
+    CHECK(resting.tells(KeeperEventKind::producer_reaped));
+    std::filesystem::remove(topics_path(scratch.broker()) / "t" / "0.log");
+    CHECK(resting.tells(KeeperEventKind::file_missing));
+}
+
+TEST_CASE("A keeper at rest closes the ticket of a stopped producer for a reader that may only ring") {
+    if (::geteuid() != 0)
+        SKIP("needs the right to become another user");
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small());
+    const std::filesystem::path topic = topics_path(scratch.broker()) / "t";
+    for (const char* file : {"readers", "groups"})
+        std::filesystem::permissions(topic / file, std::filesystem::perms(0666));
+    const Resting resting(broker);
+    const test::MappedLog mapped(scratch.broker(), "t");
+    const Child holder([&] { return test::take_tickets_and_stay(scratch.broker(), "t", 1); });
+    REQUIRE(test::wait_for_end(mapped, 1));
+    Child reader([&] {
+        if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) return 1;
+        Consumer consumer{Broker(scratch.broker())};
+        consumer.assign("t");
+        for (int i = 0; i < 10'000 && consumer.position("t", 0) == 0; ++i)
+            (void)consumer.poll(1, 1ms);
+        return consumer.position("t", 0) == 1 ? 0 : 2;
+    });
+    CHECK(reader.wait() == 0);
+    CHECK(resting.tells(KeeperEventKind::tickets_closed));
+}
+
+TEST_CASE("A reader rings once for each ticket that it asks to close") {
     const ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
     broker.create_topic("t", small());

@@ -1,0 +1,96 @@
+// Hearing of it when names in directories change.
+#include "platform/directory_watch.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "platform/files.hpp"
+#include "support/catch.hpp"
+#include "support/scratch_directory.hpp"
+
+using namespace ringmain;
+using platform::DirectoryWatch;
+using test::ScratchDirectory;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Place {
+    ScratchDirectory scratch;
+    fs::path directory = scratch.path() / "watched";
+    DirectoryWatch watch = DirectoryWatch::open();
+
+    Place() { fs::create_directory(directory); }
+    [[nodiscard]] bool heard(int number) {
+        const auto changes = watch.changes();
+        return std::find(changes.directories.begin(), changes.directories.end(), number) != changes.directories.end();
+    }
+};
+
+void write(const fs::path& path, const char* text) { std::ofstream(path) << text; }
+
+}  // namespace
+
+TEST_CASE("Names that come and go in a watched directory are heard, what is written into files is not") {
+    Place place;
+    const auto number = place.watch.watch(place.directory);
+    REQUIRE(number);
+    CHECK_FALSE(place.heard(*number));
+    write(place.directory / "file", "text");
+    CHECK(place.heard(*number));
+    write(place.directory / "file", "other text");
+    CHECK_FALSE(place.heard(*number));
+    platform::touch(place.directory / "file");
+    CHECK(place.heard(*number));
+    fs::rename(place.directory / "file", place.directory / "other");
+    CHECK(place.heard(*number));
+    write(place.scratch.path() / "beside", "text");
+    CHECK_FALSE(place.heard(*number));
+    fs::rename(place.scratch.path() / "beside", place.directory / "other");
+    CHECK(place.heard(*number));
+    fs::remove(place.directory / "other");
+    CHECK(place.heard(*number));
+}
+
+TEST_CASE("The end and the moving away of a watched directory are heard") {
+    Place place;
+    const auto number = place.watch.watch(place.directory);
+    REQUIRE(number);
+    fs::rename(place.directory, place.scratch.path() / "moved");
+    CHECK(place.heard(*number));
+    CHECK(place.watch.watch(place.scratch.path() / "moved") == number);  // the same directory under another name
+    fs::remove(place.scratch.path() / "moved");
+    CHECK(place.heard(*number));
+    CHECK_FALSE(place.watch.watch(place.directory));
+}
+
+TEST_CASE("A directory that is forgotten is not heard any more, and one that watches nothing hears nothing") {
+    Place place;
+    const auto number = place.watch.watch(place.directory);
+    REQUIRE(number);
+    place.watch.forget(*number);
+    write(place.directory / "file", "text");
+    CHECK(place.watch.changes().directories.empty());
+    DirectoryWatch none;
+    CHECK(none.descriptor() < 0);
+    CHECK_FALSE(none.watch(place.directory));
+    CHECK(none.changes().directories.empty());
+    CHECK_FALSE(none.changes().everything);
+}
+
+TEST_CASE("The stamp of a directory tells whether names in it changed or it is another directory") {
+    Place place;
+    const auto before = platform::stamp_of(place.directory);
+    REQUIRE(before);
+    CHECK(platform::stamp_of(place.directory) == before);
+    fs::rename(place.directory, place.scratch.path() / "other");
+    CHECK_FALSE(platform::stamp_of(place.directory));
+    fs::create_directory(place.directory);
+    CHECK(platform::stamp_of(place.directory) != before);
+    write(place.scratch.path() / "file", "text");
+    CHECK_FALSE(platform::stamp_of(place.scratch.path() / "file"));
+    CHECK(platform::identity_of(place.scratch.path() / "file"));
+    CHECK_FALSE(platform::identity_of(place.scratch.path() / "nothing"));
+}
