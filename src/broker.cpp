@@ -94,6 +94,14 @@ void Broker::set_access(std::string_view name, const TopicAccess& access) {
     look_at(name, [&] { platform::set_rights(impl_->open_topic(name)->directory(), access); });
 }
 
+void Broker::set_retention(std::string_view name, const Retention& retention) {
+    look_at(name, [&] { ringmain::set_retention(*impl_->open_topic(name), retention); });
+}
+
+RecordsDeleted Broker::delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset) {
+    return look_at(name, [&] { return ringmain::delete_records(*impl_->open_topic(name), impl_->clients(), partition, offset); });
+}
+
 std::vector<std::string> Broker::list_topics() const { return impl_->list_topics(); }
 
 TopicDescription Broker::describe_topic(std::string_view name) const {
