@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "api_json.hpp"
 #include "broker_impl.hpp"
 #include "cell_dump.hpp"
+#include "daemon_requests.hpp"
 #include "platform/rights.hpp"
 #include "record_deletion.hpp"
 #include "topic_access.hpp"
@@ -58,9 +60,10 @@ bool Broker::is_new() const noexcept { return impl_->is_new(); }
 
 TopicDescription Broker::create_topic(std::string_view name, const TopicOptions& options,
                                       const std::function<bool()>& stop) {
-    if (!impl_->try_create_topic(name, options, stop))
+    auto topic = create_topic_somehow(*impl_, name, options, stop);
+    if (!topic)
         already_exists(name, directory());
-    return describe_topic(name);
+    return std::move(*topic);
 }
 
 TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions& options) {
@@ -73,13 +76,15 @@ TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions&
             if (!is_gone(error))
                 throw;
         }
-        (void)impl_->try_create_topic(name, options);  // false: somebody was faster
+        if (auto made = create_topic_somehow(*impl_, name, options))
+            return std::move(*made);
+        // somebody was faster
     }
     throw Error(ErrorCode::not_ready, std::string(name),
                 "topic '" + std::string(name) + "' is deleted again and again");
 }
 
-void Broker::delete_topic(std::string_view name) { impl_->delete_topic(name); }
+void Broker::delete_topic(std::string_view name) { delete_topic_somehow(*impl_, name); }
 
 void Broker::set_retention(std::string_view name, const Retention& retention) {
     look_at(name, [&] { ringmain::set_retention(*impl_->open_topic(name), retention); });
@@ -91,15 +96,21 @@ RecordsDeleted Broker::delete_records(std::string_view name, std::uint32_t parti
 
 void Broker::set_access(std::string_view name, const TopicAccess& access) {
     check_topic_access(name, access);
-    look_at(name, [&] { platform::set_rights(impl_->open_topic(name)->directory(), access); });
+    change_topic_somehow(*impl_, name, to_json(ChangeRequest{std::nullopt, access}), [&] {
+        look_at(name, [&] { platform::set_rights(impl_->open_topic(name)->directory(), access); });
+    });
 }
 
 void Broker::set_retention(std::string_view name, const Retention& retention) {
-    look_at(name, [&] { ringmain::set_retention(*impl_->open_topic(name), retention); });
+    change_topic_somehow(*impl_, name, to_json(ChangeRequest{retention, std::nullopt}), [&] {
+        look_at(name, [&] { ringmain::set_retention(*impl_->open_topic(name), retention); });
+    });
 }
 
 RecordsDeleted Broker::delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset) {
-    return look_at(name, [&] { return ringmain::delete_records(*impl_->open_topic(name), impl_->clients(), partition, offset); });
+    return delete_records_somehow(*impl_, name, partition, offset, [&] {
+        return look_at(name, [&] { return ringmain::delete_records(*impl_->open_topic(name), impl_->clients(), partition, offset); });
+    });
 }
 
 std::vector<std::string> Broker::list_topics() const { return impl_->list_topics(); }

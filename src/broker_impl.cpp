@@ -11,6 +11,7 @@
 
 #include "broker_directory.hpp"
 #include "platform/files.hpp"
+#include "platform/random.hpp"
 #include "ringmain/error.hpp"
 #include "topic_creation.hpp"
 #include "topic_name.hpp"
@@ -44,6 +45,15 @@ std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) 
     } catch (const Error&) {
         return {};
     }
+}
+
+[[noreturn]] void interrupted(std::string_view name) {
+    throw Error(ErrorCode::interrupted, std::string(name), "the creation of topic '" + std::string(name) + "' was interrupted");
+}
+
+[[noreturn]] void another_topic(std::string_view name, const TopicId& id) {
+    throw Error(ErrorCode::mismatch, std::string(name),
+                "topic '" + std::string(name) + "' is another one by now, and not the one with the id " + to_string(id));
 }
 
 [[noreturn]] void busy_name(std::string_view name) {
@@ -106,7 +116,7 @@ bool Broker::Impl::name_is_free(std::string_view name) {
 }
 
 bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& options,
-                                    const std::function<bool()>& stop) {
+                                    const std::function<bool()>& stop, const std::optional<TopicId>& id) {
     check_not_forked();
     check_topic_name(name);
     check_topic_options(name, options);
@@ -115,8 +125,10 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
     sweep_leftovers();  // first, because they may hold the space that is needed
 
     const std::filesystem::path staging = work_path(staging_path(directory_));
-    build_topic(staging, name, options, stop);
+    build_topic(staging, name, options, id ? *id : platform::random_id(), stop);
     try {
+        if (stop && stop())
+            interrupted(name);
         // The linearisation point: before it there is no topic, after it there is a complete one.
         while (platform::rename_directory(staging, topic_path(name)) != platform::RenameResult::renamed) {
             if (name_is_free(name))
@@ -132,10 +144,12 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
     return true;
 }
 
-void Broker::Impl::delete_topic(std::string_view name) {
+void Broker::Impl::delete_topic(std::string_view name, const std::optional<TopicId>& id) {
     const layout::ClientId me = client();
     for (;;) {
         const std::shared_ptr<const TopicFiles> topic = open_topic(name);  // throws not_found in the end
+        if (id && topic->id() != *id)
+            another_topic(name, *id);
         if (mark_dead(*topic, me.word()))
             break;
     }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ public:
 
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
     [[nodiscard]] bool is_new() const noexcept { return is_new_; }
+    /// A keeper of this object holds the directory's lock: there is no daemon to ask but this process.
+    [[nodiscard]] bool is_kept_here() const noexcept { return keepers_.load(std::memory_order_relaxed) > 0; }
+    class Keeping;
     [[nodiscard]] const platform::ForkGuard& fork_guard() const noexcept { return fork_guard_; }
 
     /// Throws Error not_found (naming the path), version_mismatch, corrupt, permission_denied, invalid_argument (name),
@@ -34,9 +38,13 @@ public:
     layout::ClientId client();
     [[nodiscard]] const client_table::ClientTable& clients() const noexcept { return clients_; }
 
-    /// Returns false if the name is taken. Other failures as Broker::create_topic.
-    bool try_create_topic(std::string_view name, const TopicOptions& options, const std::function<bool()>& stop = {});
-    void delete_topic(std::string_view name);
+    // These do it here, whether a daemon listens or not.
+
+    /// Returns false if the name is taken. Other failures as Broker::create_topic. Without an id it gets a random one.
+    bool try_create_topic(std::string_view name, const TopicOptions& options, const std::function<bool()>& stop = {},
+                          const std::optional<TopicId>& id = {});
+    /// With an id: only the topic that has it; throws Error mismatch if another one has the name.
+    void delete_topic(std::string_view name, const std::optional<TopicId>& id = {});
     /// Topics that the caller has open and knows to live: no file of theirs is looked at.
     using KnownTopics = std::function<bool(const std::string& name)>;
 
@@ -75,6 +83,20 @@ private:
     std::mutex mutex_;  // guards attaching
     client_table::ClientTable clients_;
     std::atomic<std::uint64_t> work_counter_{0};
+    std::atomic<int> keepers_{0};  // relaxed: it orders nothing
+};
+
+/// Held by a keeper as long as it has the lock.
+class Broker::Impl::Keeping {
+public:
+    // relaxed: see is_kept_here
+    explicit Keeping(Impl& broker) noexcept : broker_(broker) { broker_.keepers_.fetch_add(1, std::memory_order_relaxed); }
+    Keeping(const Keeping&) = delete;
+    Keeping& operator=(const Keeping&) = delete;
+    ~Keeping() { broker_.keepers_.fetch_sub(1, std::memory_order_relaxed); }
+
+private:
+    Impl& broker_;
 };
 
 }  // namespace ringmain

@@ -21,6 +21,7 @@ public:
         : broker_(std::move(broker)),
           events_(std::move(listener)),
           claim_(broker_->directory(), broker_->clients().identity()),
+          keeping_(*broker_),
           clients_(broker_->clients()),
           topics_(broker_, platform::DirectoryWatch::open()) {
         if (topics_.descriptor() >= 0) clients_.add(topics_.descriptor());
@@ -90,6 +91,7 @@ private:
     std::shared_ptr<Broker::Impl> broker_;
     KeeperEvents events_;
     KeeperClaim claim_;
+    Broker::Impl::Keeping keeping_;  // after the claim, so that it ends before it
     ClientWatch clients_;
     KeptTopics topics_;
     KeeperPace pace_;

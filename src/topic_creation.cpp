@@ -8,7 +8,6 @@
 #include "layout/partition.hpp"
 #include "layout/topic.hpp"
 #include "platform/files.hpp"
-#include "platform/random.hpp"
 #include "platform/rights.hpp"
 #include "ringmain/error.hpp"
 #include "topic_files.hpp"
@@ -110,8 +109,7 @@ void build_partition(const std::filesystem::path& path, const layout::PartitionG
 }
 
 void build_files(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
-                 const std::function<bool()>& stop) {
-    const TopicId id = platform::random_id();
+                 const TopicId& id, const std::function<bool()>& stop) {
     build_meta(meta_path(directory), name, options, id);
     build_readers(readers_path(directory), options.partitions, id);
     build_groups(groups_path(directory), groups_geometry_for(options), id);
@@ -126,9 +124,9 @@ void build_files(const std::filesystem::path& directory, std::string_view name, 
 // Whoever is not to have a right does not have it for a moment: while files are made with the rights that the umask
 // leaves, nobody else can enter the directory.
 void build_files_with_access(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
-                             const std::function<bool()>& stop) {
+                             const TopicId& id, const std::function<bool()>& stop) {
     const std::uint32_t usual_mode = platform::make_private(directory);
-    build_files(directory, name, options, stop);
+    build_files(directory, name, options, id, stop);
     TopicAccess access = options.access;
     if (!access.mode)
         access.mode = usual_mode;
@@ -142,16 +140,16 @@ std::uint64_t topic_bytes(const TopicOptions& options) {
 }
 
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
-                 const std::function<bool()>& stop) {
+                 const TopicId& id, const std::function<bool()>& stop) {
     check_space(directory, name, options);
     if (!platform::create_directory(directory)) {
         throw Error(ErrorCode::io, directory.string(), "'" + directory.string() + "' exists");
     }
     try {
         if (options.access == TopicAccess{}) {
-            build_files(directory, name, options, stop);
+            build_files(directory, name, options, id, stop);
         } else {
-            build_files_with_access(directory, name, options, stop);
+            build_files_with_access(directory, name, options, id, stop);
         }
     } catch (const Error& error) {
         platform::remove_directory(directory);

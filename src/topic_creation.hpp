@@ -13,6 +13,6 @@ namespace ringmain {
 /// failure nothing is left. Throws Error: no_space (needed and free bytes), permission_denied, io, interrupted (`stop` said
 /// so; it may be empty).
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,
-                 const std::function<bool()>& stop);
+                 const TopicId& id, const std::function<bool()>& stop);
 
 }  // namespace ringmain

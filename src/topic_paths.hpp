@@ -3,6 +3,7 @@
 //   <directory>/
 //     clients                    who is attached; its existence makes the directory a broker
 //     keeper.lock                held by the one keeper
+//     keeper.sock                where the daemon listens
 //     topics.lock                held while a deleted topic is moved away
 //     topics/<name>/             topic.meta  readers  groups  0.log  1.log ...
 //     staging/<client>-<n>/      topics that are being built
@@ -20,6 +21,7 @@ namespace ringmain {
 
 inline std::filesystem::path clients_path(const std::filesystem::path& broker) { return broker / "clients"; }
 inline std::filesystem::path keeper_lock_path(const std::filesystem::path& broker) { return broker / "keeper.lock"; }
+inline std::filesystem::path keeper_socket_path(const std::filesystem::path& broker) { return broker / "keeper.sock"; }
 inline std::filesystem::path topics_lock_path(const std::filesystem::path& broker) { return broker / "topics.lock"; }
 inline std::filesystem::path topics_path(const std::filesystem::path& broker) { return broker / "topics"; }
 inline std::filesystem::path staging_path(const std::filesystem::path& broker) { return broker / "staging"; }

@@ -1,0 +1,108 @@
+// Asking the daemon of a broker directory, if one listens there.
+#include "daemon_client.hpp"
+
+#include <optional>
+
+#include "ringmain/error.hpp"
+#include "topic_paths.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using platform::LocalHttp;
+
+constexpr auto kHealthPatience = 500ms;
+constexpr auto kHealthInterval = 1000ms;  // between two looks while an answer is waited for
+constexpr auto kStopInterval = 20ms;
+
+// Nothing: nobody listens, or this user may not ask.
+std::optional<LocalHttp> connect_to(const std::filesystem::path& socket, std::chrono::milliseconds timeout) {
+    try {
+        return LocalHttp::connect(socket, timeout);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::permission_denied)
+            return std::nullopt;
+        throw;
+    }
+}
+
+}  // namespace
+
+DaemonClient::DaemonClient(const std::filesystem::path& broker) : broker_(broker), socket_(keeper_socket_path(broker)) {}
+
+std::string DaemonClient::silence() const {
+    return "the daemon of '" + broker_.string() + "' (" +
+           (pid_ != 0 ? "pid " + std::to_string(pid_) : std::string("in another pid namespace")) + ") does not answer";
+}
+
+DaemonClient::Health DaemonClient::look() {
+    const auto deadline = Clock::now() + kHealthPatience;
+    auto request = connect_to(socket_, kHealthPatience);
+    if (!request)
+        return Health::absent;
+    pid_ = request->peer_pid();
+    request->ask("GET", "/v1/health");
+    switch (request->wait(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()))) {
+        case LocalHttp::State::done:
+            return request->reply().status == 200 ? Health::good : Health::silent;
+        case LocalHttp::State::waiting:
+            return Health::silent;
+        case LocalHttp::State::lost:
+            break;
+    }
+    return Health::absent;  // it has just ended, or is none of ours
+}
+
+DaemonClient::Outcome DaemonClient::ask(std::string_view method, std::string_view target, std::string_view body,
+                                        const std::function<bool()>& stop) {
+    switch (look()) {
+        case Health::absent:
+            return Outcome::absent;
+        case Health::silent:
+            return Outcome::silent;
+        case Health::good:
+            break;
+    }
+    auto request = connect_to(socket_, kHealthPatience);
+    if (!request)
+        return Outcome::absent;
+    request->ask(method, target, body);
+    return wait(*request, stop);
+}
+
+DaemonClient::Outcome DaemonClient::wait(LocalHttp& request, const std::function<bool()>& stop) {
+    auto next_look = Clock::now() + kHealthInterval;
+    bool called_off = false;
+    for (;;) {
+        const bool asks_stop = stop && !called_off;
+        switch (request.wait(asks_stop ? kStopInterval : kHealthInterval)) {
+            case LocalHttp::State::done:
+                reply_ = request.reply();
+                return Outcome::answered;
+            case LocalHttp::State::lost:
+                return Outcome::lost;
+            case LocalHttp::State::waiting:
+                break;
+        }
+        if (asks_stop && stop()) {
+            request.call_off();
+            called_off = true;
+        }
+        if (Clock::now() < next_look)
+            continue;
+        switch (look()) {
+            case Health::absent:
+                return Outcome::lost;
+            case Health::silent:
+                return Outcome::left;
+            case Health::good:
+                break;
+        }
+        next_look = Clock::now() + kHealthInterval;
+    }
+}
+
+}  // namespace ringmain
