@@ -2,6 +2,7 @@
 #include "daemon_client.hpp"
 
 #include <optional>
+#include <thread>
 
 #include "ringmain/error.hpp"
 #include "topic_paths.hpp"
@@ -17,6 +18,8 @@ using platform::LocalHttp;
 constexpr auto kHealthPatience = 500ms;
 constexpr auto kHealthInterval = 1000ms;  // between two looks while an answer is waited for
 constexpr auto kStopInterval = 20ms;
+constexpr auto kLostPause = 5ms;
+constexpr int kStatusGood = 200;
 
 // Nothing: nobody listens, or this user may not ask.
 std::optional<LocalHttp> connect_to(const std::filesystem::path& socket, std::chrono::milliseconds timeout) {
@@ -40,20 +43,18 @@ std::string DaemonClient::silence() const {
 
 DaemonClient::Health DaemonClient::look() {
     const auto deadline = Clock::now() + kHealthPatience;
-    auto request = connect_to(socket_, kHealthPatience);
-    if (!request)
-        return Health::absent;
-    pid_ = request->peer_pid();
-    request->ask("GET", "/v1/health");
-    switch (request->wait(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()))) {
-        case LocalHttp::State::done:
-            return request->reply().status == 200 ? Health::good : Health::silent;
-        case LocalHttp::State::waiting:
-            return Health::silent;
-        case LocalHttp::State::lost:
-            break;
+    const auto left = [&] { return std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()); };
+    while (left() > 0ms) {
+        auto request = connect_to(socket_, left());
+        if (!request)
+            return Health::absent;
+        pid_ = request->peer_pid();
+        request->ask("GET", "/v1/health");
+        if (request->wait(left()) == LocalHttp::State::done)
+            return request->reply().status == kStatusGood ? Health::good : Health::silent;
+        std::this_thread::sleep_for(kLostPause);  // lost: it ends, or there are too many connections
     }
-    return Health::absent;  // it has just ended, or is none of ours
+    return Health::silent;
 }
 
 DaemonClient::Outcome DaemonClient::ask(std::string_view method, std::string_view target, std::string_view body,

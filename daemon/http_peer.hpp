@@ -1,0 +1,26 @@
+// Who is at the other end of a connection.
+#pragma once
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace ringmain::daemon {
+
+/// As the kernel tells it of a Unix socket: the user who connected, whatever he says. No pid: it can be another process's by now.
+struct Peer {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    std::vector<gid_t> groups;  ///< The others.
+
+    [[nodiscard]] bool is_in(gid_t group) const noexcept {
+        return gid == group || std::find(groups.begin(), groups.end(), group) != groups.end();
+    }
+};
+
+/// Nothing: the kernel does not tell.
+[[nodiscard]] std::optional<Peer> peer_of(int socket);
+
+}  // namespace ringmain::daemon

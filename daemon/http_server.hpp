@@ -1,0 +1,84 @@
+// Listens, takes in requests, has them answered, and sends the answers. One thread waits for all sockets; a client that says
+// nothing, or does not read, costs a place in a bounded table for a bounded time, and nobody else's.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "http_connection.hpp"
+#include "http_router.hpp"
+#include "http_workers.hpp"
+#include "platform/descriptor.hpp"
+
+namespace ringmain::daemon {
+
+struct HttpLimits {
+    std::size_t connections = 256;
+    /// When a user, or all of a port together, have so many, the oldest of them whose request is not complete is closed.
+    std::size_t connections_per_user = 64;
+    std::chrono::milliseconds request{5'000};  ///< From the connection to the whole request.
+    std::chrono::milliseconds answer{10'000};  ///< From the answer to its last byte.
+    std::size_t threads_per_kind = 2;
+};
+
+/// How a request is worked on.
+enum class HttpWork : std::uint8_t {
+    at_once,  ///< By the thread that waits for the sockets: must take no time.
+    look,
+    change,
+};
+
+struct HttpEndpoint {
+    platform::Descriptor socket;  ///< Listens, without blocking.
+    bool knows_peers = false;     ///< A Unix socket.
+    std::shared_ptr<const HttpRouter> router;
+    std::function<HttpWork(std::string_view method, std::string_view target)> work_of;
+};
+
+class HttpServer {
+public:
+    explicit HttpServer(std::vector<HttpEndpoint> endpoints, const HttpLimits& limits = {});
+    ~HttpServer() { stop(); }
+    HttpServer(const HttpServer&) = delete;
+    HttpServer& operator=(const HttpServer&) = delete;
+
+    /// Throws std::system_error if there is no thread or descriptor left.
+    void start();
+    /// Calls off what is under way. Nothing of it runs afterwards.
+    void stop() noexcept;
+
+private:
+    struct Entry {
+        std::size_t endpoint;
+        HttpConnection connection;
+    };
+    using Clock = HttpConnection::Clock;
+
+    void run() noexcept;
+    void serve_once();
+    [[nodiscard]] int timeout_ms(Clock::time_point now) const noexcept;
+    void accept_from(std::size_t endpoint);
+    [[nodiscard]] bool make_room(std::size_t endpoint, const std::optional<Peer>& peer);
+    void dispatch(Entry& entry);
+    void answer(const std::shared_ptr<HttpJob>& job, const HttpRouter& router) const noexcept;
+    void wake() const noexcept;
+
+    std::vector<HttpEndpoint> endpoints_;
+    HttpLimits limits_;
+    platform::Descriptor wake_;
+    std::atomic<bool> stopping_{false};
+    std::list<Entry> entries_;  // by age
+    Clock::time_point accepts_again_{};
+    HttpWorkers workers_;
+    std::thread thread_;
+};
+
+}  // namespace ringmain::daemon

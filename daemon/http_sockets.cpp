@@ -1,0 +1,131 @@
+// The sockets that the daemon listens on.
+#include "http_sockets.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "platform/local_address.hpp"
+#include "platform/local_http.hpp"
+#include "platform/system_failure.hpp"
+
+namespace ringmain::daemon {
+
+namespace {
+
+using platform::Descriptor;
+using platform::LocalAddress;
+using platform::system_failure;
+
+Descriptor new_socket(int family, const std::string& for_what) {
+    Descriptor socket(platform::beyond_streams(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+    if (!socket)
+        throw system_failure("open a socket for", for_what, errno);
+    return socket;
+}
+
+bool somebody_listens(const std::filesystem::path& path) {
+    return platform::LocalHttp::connect(path, std::chrono::milliseconds(0)).has_value();
+}
+
+void clear_the_way(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) {
+        if (errno == ENOENT)
+            return;
+        throw system_failure("look at", path, errno);
+    }
+    if (!S_ISSOCK(status.st_mode))
+        throw Error(ErrorCode::mismatch, path.string(), "'" + path.string() + "' exists and is not a socket");
+    if (somebody_listens(path))
+        throw Error(ErrorCode::busy, path.string(), "another process listens on '" + path.string() + "'");
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+        throw system_failure("remove", path, errno);
+}
+
+// Each class of users may connect that may read and enter the directory.
+::mode_t mode_by_directory(const std::filesystem::path& directory) {
+    struct stat status {};
+    if (::stat(directory.c_str(), &status) != 0)
+        throw system_failure("look at", directory, errno);
+    ::mode_t mode = 0;
+    for (const unsigned shift : {0U, 3U, 6U}) {
+        if (((status.st_mode >> shift) & 05U) == 05U)
+            mode |= 06U << shift;
+    }
+    return mode | 0600U;
+}
+
+}  // namespace
+
+SocketFile::SocketFile(const std::filesystem::path& path, const SocketAccess& access)
+    : path_(path), socket_(new_socket(AF_UNIX, path)) {
+    clear_the_way(path_);
+    const LocalAddress address(path_);
+    if (::bind(socket_.get(), address.get(), LocalAddress::size()) != 0)
+        throw system_failure("create the socket", path_, errno);
+    struct stat status {};
+    if (::lstat(path_.c_str(), &status) == 0) {
+        device_ = status.st_dev;
+        inode_ = status.st_ino;
+    }
+    try {
+        change(access);  // before anybody can connect
+    } catch (...) {
+        remove();
+        throw;
+    }
+}
+
+platform::Descriptor SocketFile::listen() {
+    if (::listen(socket_.get(), SOMAXCONN) != 0)
+        throw system_failure("listen on", path_, errno);
+    return std::move(socket_);
+}
+
+void SocketFile::change(const SocketAccess& access) const {
+    if (access.group && ::lchown(path_.c_str(), static_cast<uid_t>(-1), *access.group) != 0)
+        throw system_failure("change the group of", path_, errno);
+    if (::chmod(path_.c_str(), access.mode.value_or(mode_by_directory(path_.parent_path()))) != 0)
+        throw system_failure("set the mode of", path_, errno);
+}
+
+void SocketFile::remove() noexcept {
+    struct stat status {};
+    if (inode_ != 0 && ::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
+        ::unlink(path_.c_str());
+    inode_ = 0;
+}
+
+platform::Descriptor listen_on_port(const std::string& host, std::uint16_t port) {
+    const std::string name = host + ":" + std::to_string(port);
+    sockaddr_in v4{};
+    sockaddr_in6 v6{};
+    const bool is_v4 = ::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1 && (::ntohl(v4.sin_addr.s_addr) >> 24U) == 127;
+    const bool is_v6 = ::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+    if (!is_v4 && !is_v6)
+        throw Error(ErrorCode::invalid_argument, name, "'" + host + "' is not a loopback address (127.0.0.0/8 or ::1)");
+    v4.sin_family = AF_INET;
+    v4.sin_port = ::htons(port);
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = ::htons(port);
+    Descriptor socket = new_socket(is_v4 ? AF_INET : AF_INET6, name);
+    const int on = 1;
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const auto* const address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
+    const socklen_t size = is_v4 ? sizeof v4 : sizeof v6;
+    if (::bind(socket.get(), address, size) != 0 || ::listen(socket.get(), SOMAXCONN) != 0) {
+        if (errno == EADDRINUSE)
+            throw Error(ErrorCode::busy, name, "another process listens on " + name);
+        throw system_failure("listen on", name, errno);
+    }
+    return socket;
+}
+
+}  // namespace ringmain::daemon
