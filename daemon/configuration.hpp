@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "http_sockets.hpp"
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain::daemon {
@@ -30,6 +31,13 @@ struct ListenAddress {
     friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 
+/// Who may use the daemon's socket, and for what. Applied when the daemon starts, but for the admin group.
+struct SocketSettings {
+    SocketAccess access = {};                       ///< Who may connect, and so look at everything.
+    std::optional<std::uint32_t> admin_group = {};  ///< Whose members may change everything.
+    friend bool operator==(const SocketSettings&, const SocketSettings&) = default;
+};
+
 /// A topic that is to exist.
 struct TopicPlan {
     std::string name;
@@ -42,6 +50,7 @@ struct Configuration {
     /// Of the broker directory itself: applied when the daemon starts. The mode is that of a directory, up to 07777.
     TopicAccess directory_access = {};
     std::optional<std::uint32_t> umask = {};
+    SocketSettings socket = {};                     ///< Of keeper.sock in the broker directory.
     std::optional<ListenAddress> metrics_listen = {};
     std::chrono::milliseconds interval{10};
     LogFormat log_format = LogFormat::text;

@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "broker_impl.hpp"
 #include "ringmain/error.hpp"
 
 namespace ringmain::daemon {
@@ -32,13 +33,38 @@ std::uint64_t bytes_of_files_in(const fs::path& directory) noexcept {
 
 }  // namespace
 
+/// What a creation may take, from the check to its end.
+class TopicQuotas::Reservation {
+public:
+    Reservation(TopicQuotas& quotas, std::string_view name, std::uint64_t bytes) : quotas_(quotas), bytes_(bytes) {
+        const std::lock_guard lock(quotas_.mutex_);
+        quotas_.check(name, bytes_);
+        ++quotas_.reserved_.topics;
+        quotas_.reserved_.bytes += bytes_;
+    }
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation() {
+        const std::lock_guard lock(quotas_.mutex_);
+        --quotas_.reserved_.topics;
+        quotas_.reserved_.bytes -= bytes_;
+    }
+
+private:
+    TopicQuotas& quotas_;
+    std::uint64_t bytes_;
+};
+
 TopicDescription TopicQuotas::create_topic(std::string_view name, const TopicOptions& options,
-                                           const std::function<bool()>& stop) {
+                                           const std::function<bool()>& stop, const std::optional<TopicId>& id) {
     check_topic_name(name);
     check_topic_options(name, options);
-    const std::lock_guard lock(creation_);
-    check(name, options);
-    return broker_.create_topic(name, options, stop);
+    const Reservation reservation(*this, name, topic_bytes(options));
+    if (!broker_.impl()->try_create_topic(name, options, stop, id)) {
+        throw Error(ErrorCode::already_exists, std::string(name),
+                    fmt::format("topic '{}' exists already in '{}'", name, broker_.directory().string()));
+    }
+    return broker_.describe_topic(name);
 }
 
 QuotaUsage TopicQuotas::usage() const {
@@ -50,14 +76,15 @@ QuotaUsage TopicQuotas::usage() const {
     return usage;
 }
 
-void TopicQuotas::check(std::string_view name, const TopicOptions& options) const {
+void TopicQuotas::check(std::string_view name, std::uint64_t needed) const {
     const Quotas quotas = configuration_.get()->quotas;
-    const std::uint64_t needed = topic_bytes(options);
     if (quotas.topic_bytes && needed > *quotas.topic_bytes)
         refuse(name, fmt::format("it takes {} bytes, and quotas.topic_bytes is {}", needed, *quotas.topic_bytes));
     if (!quotas.topics && !quotas.bytes)
         return;
-    const QuotaUsage used = usage();
+    QuotaUsage used = usage();
+    used.topics += reserved_.topics;
+    used.bytes += reserved_.bytes;
     if (quotas.topics && used.topics >= *quotas.topics)
         refuse(name, fmt::format("there are {} topics, and quotas.topics is {}", used.topics, *quotas.topics));
     if (quotas.bytes && (used.bytes > *quotas.bytes || needed > *quotas.bytes - used.bytes)) {

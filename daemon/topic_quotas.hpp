@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "live_configuration.hpp"
@@ -23,19 +24,22 @@ public:
     TopicQuotas(const Broker& broker, const LiveConfiguration& configuration)
         : broker_(broker), configuration_(configuration) {}
 
-    /// As Broker::create_topic, one at a time, and Error limit (names the quota, what is used and what is needed).
+    /// As Broker::create_topic, and Error limit (names the quota, what is used and what is needed). Several at one time never
+    /// take more together than the quotas allow. Without an id the topic gets a random one.
     TopicDescription create_topic(std::string_view name, const TopicOptions& options,
-                                  const std::function<bool()>& stop = {});
+                                  const std::function<bool()>& stop = {}, const std::optional<TopicId>& id = {});
 
     /// What topics take now, those included that others than the daemon made.
     [[nodiscard]] QuotaUsage usage() const;
 
 private:
-    void check(std::string_view name, const TopicOptions& options) const;
+    class Reservation;
+    void check(std::string_view name, std::uint64_t needed) const;
 
     Broker broker_;
     const LiveConfiguration& configuration_;
-    std::mutex creation_;  // between the look at what is used and the use
+    std::mutex mutex_;     // between the look at what is used and the reservation
+    QuotaUsage reserved_;  // by creations under way
 };
 
 }  // namespace ringmain::daemon
