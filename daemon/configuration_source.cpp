@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint32_t kDirectoryModeMax = 07777;
 constexpr std::uint32_t kUmaskMax = 0777;
+constexpr std::uint32_t kSocketModeMax = 0666;
 constexpr TableReader::Range kIntervalMs{1, 1'000};
 constexpr TableReader::Range kLogWindowMs{100, 3'600'000};
 
@@ -53,6 +54,16 @@ void read_log(TableReader& file, Configuration& configuration, ProblemList& prob
         configuration.log_level = static_cast<LogLevel>(*level);
     configuration.log_window = log.duration("window", kLogWindowMs).value_or(configuration.log_window);
     log.refuse_unknown_keys();
+}
+
+void read_socket(TableReader& file, SocketSettings& settings, ProblemList& problems) {
+    const toml::table* const table = file.table("socket");
+    if (table == nullptr)
+        return;
+    TableReader socket(*table, "socket", problems);
+    settings.access = {socket.group("group"), socket.mode("mode", kSocketModeMax)};
+    settings.admin_group = socket.group("admin_group");
+    socket.refuse_unknown_keys();
 }
 
 bool is_loopback(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
@@ -153,6 +164,7 @@ void read_file(const toml::table& table, Configuration& configuration, ProblemLi
     TableReader file(table, "", problems);
     read_broker(file, configuration, problems);
     read_log(file, configuration, problems);
+    read_socket(file, configuration.socket, problems);
     read_metrics(file, configuration, problems);
     read_quotas(file, configuration.quotas, problems);
     read_topics(file, configuration, problems);

@@ -26,10 +26,10 @@ public:
         file_.emplace(keeper_socket_path(context_.broker.directory()), configuration->socket.access);
         endpoints.push_back({file_->listen(), true, std::make_shared<HttpRouter>(api_handler(context_, metrics)), work_of});
         if (const auto& port = configuration->metrics_listen) {
-            endpoints.push_back({listen_on_port(port->host, port->port), false,
-                                 std::make_shared<HttpRouter>(metrics_handler(context_, metrics)), work_of});
-            context_.log.write({.event = "metrics_served",
-                                .message = "metrics are served on http://" + port->host + ":" + std::to_string(port->port) + "/metrics"});
+            ListeningPort listening = listen_on_port(port->host, port->port);
+            context_.log.write({.event = "metrics_served", .message = "metrics are served on http://" + listening.address + "/metrics"});
+            endpoints.push_back(
+                {std::move(listening.socket), false, std::make_shared<HttpRouter>(metrics_handler(context_, metrics)), work_of});
         }
         server_.emplace(std::move(endpoints));
         server_->start();

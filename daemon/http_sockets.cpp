@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 
@@ -62,6 +63,39 @@ void clear_the_way(const std::filesystem::path& path) {
     return mode | 0600U;
 }
 
+union LoopbackAddress {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+
+    LoopbackAddress(const std::string& host, std::uint16_t port) : v6{} {
+        const std::string number = host == "localhost" ? "127.0.0.1" : host;
+        in_addr short_one{};
+        in6_addr long_one{};
+        if (::inet_pton(AF_INET, number.c_str(), &short_one) == 1 && (ntohl(short_one.s_addr) >> 24U) == 127) {
+            v4.sin_family = AF_INET;
+            v4.sin_addr = short_one;
+            v4.sin_port = htons(port);
+        } else if (::inet_pton(AF_INET6, number.c_str(), &long_one) == 1 && IN6_IS_ADDR_LOOPBACK(&long_one)) {
+            v6.sin6_family = AF_INET6;
+            v6.sin6_addr = long_one;
+            v6.sin6_port = htons(port);
+        } else {
+            throw Error(ErrorCode::invalid_argument, host, "'" + host + "' is not a loopback address (127.0.0.0/8 or ::1)");
+        }
+    }
+    [[nodiscard]] socklen_t size() const noexcept { return any.sa_family == AF_INET ? sizeof v4 : sizeof v6; }
+    [[nodiscard]] std::string name() const {
+        std::array<char, INET6_ADDRSTRLEN> text{};
+        if (any.sa_family == AF_INET) {
+            ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+            return std::string(text.data()) + ":" + std::to_string(ntohs(v4.sin_port));
+        }
+        ::inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
+        return "[" + std::string(text.data()) + "]:" + std::to_string(ntohs(v6.sin6_port));
+    }
+};
+
 }  // namespace
 
 SocketFile::SocketFile(const std::filesystem::path& path, const SocketAccess& access)
@@ -103,29 +137,20 @@ void SocketFile::remove() noexcept {
     inode_ = 0;
 }
 
-platform::Descriptor listen_on_port(const std::string& host, std::uint16_t port) {
-    const std::string name = host + ":" + std::to_string(port);
-    sockaddr_in v4{};
-    sockaddr_in6 v6{};
-    const bool is_v4 = ::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1 && (::ntohl(v4.sin_addr.s_addr) >> 24U) == 127;
-    const bool is_v6 = ::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
-    if (!is_v4 && !is_v6)
-        throw Error(ErrorCode::invalid_argument, name, "'" + host + "' is not a loopback address (127.0.0.0/8 or ::1)");
-    v4.sin_family = AF_INET;
-    v4.sin_port = ::htons(port);
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = ::htons(port);
-    Descriptor socket = new_socket(is_v4 ? AF_INET : AF_INET6, name);
+ListeningPort listen_on_port(const std::string& host, std::uint16_t port) {
+    LoopbackAddress address(host, port);
+    Descriptor socket = new_socket(address.any.sa_family, address.name());
     const int on = 1;
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const auto* const address = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
-    const socklen_t size = is_v4 ? sizeof v4 : sizeof v6;
-    if (::bind(socket.get(), address, size) != 0 || ::listen(socket.get(), SOMAXCONN) != 0) {
+    if (::bind(socket.get(), &address.any, address.size()) != 0 || ::listen(socket.get(), SOMAXCONN) != 0) {
         if (errno == EADDRINUSE)
-            throw Error(ErrorCode::busy, name, "another process listens on " + name);
-        throw system_failure("listen on", name, errno);
+            throw Error(ErrorCode::busy, address.name(), "another process listens on " + address.name());
+        throw system_failure("listen on", address.name(), errno);
     }
-    return socket;
+    socklen_t size = address.size();
+    if (::getsockname(socket.get(), &address.any, &size) != 0)
+        throw system_failure("look at the port of", address.name(), errno);
+    return {std::move(socket), address.name()};
 }
 
 }  // namespace ringmain::daemon

@@ -41,8 +41,13 @@ private:
     ino_t inode_ = 0;
 };
 
-/// A listening socket on a loopback address. Throws Error: invalid_argument (not a loopback address), busy (the port is taken),
-/// permission_denied, io.
-[[nodiscard]] platform::Descriptor listen_on_port(const std::string& host, std::uint16_t port);
+struct ListeningPort {
+    platform::Descriptor socket;
+    std::string address;  ///< "127.0.0.1:9464"
+};
+
+/// Listens on a loopback address; port 0: on any that is free. Throws Error: invalid_argument (not a loopback address), busy
+/// (the port is taken), permission_denied, io.
+[[nodiscard]] ListeningPort listen_on_port(const std::string& host, std::uint16_t port);
 
 }  // namespace ringmain::daemon
