@@ -86,14 +86,6 @@ TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions&
 
 void Broker::delete_topic(std::string_view name) { delete_topic_somehow(*impl_, name); }
 
-void Broker::set_retention(std::string_view name, const Retention& retention) {
-    look_at(name, [&] { ringmain::set_retention(*impl_->open_topic(name), retention); });
-}
-
-RecordsDeleted Broker::delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset) {
-    return look_at(name, [&] { return ringmain::delete_records(*impl_->open_topic(name), impl_->clients(), partition, offset); });
-}
-
 void Broker::set_access(std::string_view name, const TopicAccess& access) {
     check_topic_access(name, access);
     change_topic_somehow(*impl_, name, to_json(ChangeRequest{std::nullopt, access}), [&] {
