@@ -10,6 +10,8 @@
 #include "client_table/client_table.hpp"
 #include "death_oracle.hpp"
 #include "keeper_events.hpp"
+#include "platform/clock.hpp"
+#include "retention/by_age.hpp"
 #include "ringmain/keeper.hpp"
 
 namespace ringmain {
@@ -22,6 +24,11 @@ inline constexpr std::int64_t kNothingDue = std::numeric_limits<std::int64_t>::m
     return at_ns && now_ns >= *at_ns && now_ns - *at_ns < patience_ns;
 }
 
+/// The time by which records age: since the machine was booted, whatever clock a keeper is driven by.
+[[nodiscard]] inline retention::Moment this_moment() noexcept {
+    return {static_cast<std::uint64_t>(platform::boottime_ns()), platform::boot_hash()};
+}
+
 struct KeeperStep {
     std::int64_t now_ns = 0;  ///< Monotonic.
     const client_table::ClientTable& clients;
@@ -29,6 +36,7 @@ struct KeeperStep {
     std::uint64_t deaths = 0;  ///< How many clients are known to have died; if it grew, some may still hold something.
     KeeperReport& report;
     const KeeperEvents& events;
+    retention::Moment moment = this_moment();  ///< Read before anything is looked at.
 
     bool changed = false;                ///< Something moved, so that more may move soon: the keeper does not slow down.
     std::int64_t due_ns = kNothingDue;   ///< When the next step must be, even if nothing changes until then.

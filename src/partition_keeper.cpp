@@ -30,6 +30,7 @@ PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partitio
       mapping_(topic.map_partition(partition, platform::Access::read_write)),
       log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition), topic.group_gates(partition)),
       doorbell_(*log_.readers),
+      retention_(topic, partition, log_),
       seen_(log_.producer_slots) {}
 
 PartitionKeeper::Signs PartitionKeeper::signs() const noexcept {
@@ -61,6 +62,7 @@ std::int64_t PartitionKeeper::next_due_ns(std::int64_t now_ns) const noexcept {
 
 void PartitionKeeper::step(KeeperStep& step, bool age_limited) {
     if (age_limited) let_groups_go(step);
+    retention_.step(step);
     const Signs now = signs();  // before the look: what changes later is seen by the next step
     if (rests(now, step)) return;
     step.changed |= now != seen_signs_ || now.close_requested;

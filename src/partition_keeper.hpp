@@ -11,6 +11,7 @@
 #include "partition_log/log_memory.hpp"
 #include "platform/mapping.hpp"
 #include "platform/memory.hpp"
+#include "retention_keeper.hpp"
 #include "ringmain/keeper.hpp"
 #include "topic_files.hpp"
 
@@ -21,7 +22,7 @@ class PartitionKeeper {
 public:
     using Memory = platform::HostMemory;
 
-    /// Throws Error as TopicFiles::map_partition.
+    /// Throws Error as TopicFiles::map_partition. `topic` must outlive it.
     PartitionKeeper(const TopicFiles& topic, std::uint32_t partition);
 
     /// Visits at most a few thousand cells, and nothing but three words while the partition rests. `age_limited`: some group
@@ -79,6 +80,7 @@ private:
     platform::Mapping mapping_;
     partition_log::LogMemory<Memory> log_;
     partition_log::Doorbell<Memory> doorbell_;
+    RetentionKeeper retention_;
     std::vector<Seen> seen_;  // by slot
 
     // The last look, and when the next must be.

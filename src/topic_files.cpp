@@ -8,6 +8,7 @@
 #include "ringmain/error.hpp"
 #include "topic_meta.hpp"
 #include "topic_paths.hpp"
+#include "topic_retention.hpp"
 
 namespace ringmain {
 
@@ -129,6 +130,8 @@ bool TopicFiles::replaced_meanwhile() const {
 bool TopicFiles::deleted() const noexcept {
     return topic_meta(meta_).state.load(std::memory_order_acquire) != 0;
 }  // acquire TOPIC_STATE
+
+Retention TopicFiles::retention() const noexcept { return read_retention(topic_meta(meta_)); }
 
 layout::ReaderBlock<HostMemory>* TopicFiles::readers(std::uint32_t partition) const noexcept {
     std::byte* const at = readers_.data() + layout::kReadersAt + partition * layout::kReaderBlockBytes;

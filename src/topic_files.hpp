@@ -39,6 +39,8 @@ public:
         return {groups_, partition, groups_writable_};
     }
     [[nodiscard]] bool deleted() const noexcept;
+    /// The limits as they stand now; options() has those of the opening.
+    [[nodiscard]] Retention retention() const noexcept;
 
     /// A partition's log, header and geometry checked against the file's real size and the topic's options.
     /// Throws Error: permission_denied, corrupt, version_mismatch, not_found (no such partition), topic_deleted.

@@ -24,12 +24,12 @@ class ByBytes {
 public:
     explicit ByBytes(const partition_log::LogMemory<M>& log) noexcept : ring_(&log.marks->sizes), count_(log) {}
 
-    /// After the answer at most `limit` bytes are left: between span.start and span.end.
-    std::uint64_t step(std::uint64_t limit, const Span& span) {
+    /// After the answer at most `limit` bytes are left: between span.start and span.end. Looks at `cells` cells at most.
+    std::uint64_t step(std::uint64_t limit, const Span& span, std::uint64_t cells = kCellsPerStep) {
         const bool closer = limit_ == 0 || limit < limit_;
         limit_ = limit;
         if (closer) adopt(span);
-        count_.walk(span.start, span.end, [this](std::uint64_t offset, std::uint64_t total) {
+        count_.walk(span.start, span.end, cells, [this](std::uint64_t offset, std::uint64_t total) {
             if (total - marks_.back().measure >= spacing(limit_)) note({offset, total});
         });
         return count_.behind() ? span.start : expire(span);

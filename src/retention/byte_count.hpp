@@ -1,7 +1,7 @@
 // How many bytes of keys, values and headers lie in a log, counted cell by cell as the log grows.
 //
 // A step looks at kCellsPerStep cells at most. If no more were appended since the last one, each is counted. If more were,
-// the new ones are cut into kCellsPerStep runs of equal length, and one cell of each, taken at random, speaks for its run: an
+// the new ones are cut into as many runs of equal length, and one cell of each, taken at random, speaks for its run: an
 // even step would see only the even records of a producer that writes small and large ones in turn. The error of such a step is
 // that of a sample of 4096: about 1 % if lengths spread by two thirds of their mean, and less over many steps. (A limit below
 // what is appended between two steps is overrun anyway.)
@@ -32,14 +32,14 @@ public:
         exact_until_ = exact_until;
     }
 
-    /// One step towards `end`; what is before `start` is gone, and counts for nothing. `reached(offset, total)` is called for
+    /// One step of `cells` looks towards `end`; what is before `start` is gone, and counts for nothing. `reached(offset, total)` is called for
     /// places at which the total is known.
     template <class Reached>
-    void walk(std::uint64_t start, std::uint64_t end, const Reached& reached) {
+    void walk(std::uint64_t start, std::uint64_t end, std::uint64_t cells, const Reached& reached) {
         walked_ = std::max(walked_, start);
         if (walked_ >= end) return;
-        if (walked_ < exact_until_ || end - walked_ <= kCellsPerStep) return walk_each(end, reached);
-        sample(end, reached);
+        if (walked_ < exact_until_ || end - walked_ <= cells) return walk_each(std::min(end, walked_ + cells), reached);
+        sample(end, cells, reached);
     }
 
     /// Everything before it is counted.
@@ -71,8 +71,7 @@ private:
 
     /// Stops at a ticket that is open: its holder or the keeper decides it soon.
     template <class Reached>
-    void walk_each(std::uint64_t end, const Reached& reached) {
-        const std::uint64_t until = std::min(end, walked_ + kCellsPerStep);
+    void walk_each(std::uint64_t until, const Reached& reached) {
         while (walked_ < until) {
             const Look found = look(walked_);
             if (found.open) return;
@@ -83,11 +82,10 @@ private:
     }
 
     template <class Reached>
-    void sample(std::uint64_t end, const Reached& reached) {
+    void sample(std::uint64_t end, std::uint64_t runs, const Reached& reached) {
         const std::uint64_t from = walked_;
-        const std::uint64_t cells = end - from;
-        for (std::uint64_t run = 0; run < kCellsPerStep; ++run) {
-            const std::uint64_t run_end = from + cells * (run + 1) / kCellsPerStep;
+        for (std::uint64_t run = 0; run < runs; ++run) {
+            const std::uint64_t run_end = from + (end - from) * (run + 1) / runs;
             const std::uint64_t length = run_end - walked_;
             total_ += look(walked_ + draw() % length).bytes * length;
             walked_ = run_end;

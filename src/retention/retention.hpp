@@ -39,15 +39,15 @@ public:
     explicit PartitionRetention(const partition_log::LogMemory<M>& log) noexcept
         : log_(log), by_age_(log.marks->ages), by_bytes_(log) {}
 
-    /// Deletes what the limits do not keep. Looks at kCellsPerStep cells at most, and at none without a limit in bytes.
-    Expired step(const Retention& limits, const Moment& now) {
+    /// Deletes what the limits do not keep. Looks at `cells` cells at most, and at none without a limit in bytes.
+    Expired step(const Retention& limits, const Moment& now, std::uint64_t cells = kCellsPerStep) {
         due_ns_ = kNever;
         unfinished_ = false;
         if (!limited(limits)) return forget();
         const partition_log::ControlCheck check = partition_log::check_control(log_);
         if (!check.sound()) return {};  // nothing is moved by what cannot be
         const Span span{check.start, check.end};
-        Expired done{span.start, span.start, target_of(limits, span, now), {}};
+        Expired done{span.start, span.start, target_of(limits, span, now, cells), {}};
         if (done.target > span.start) {
             done.stopped_by = partition_log::delete_before(log_, done.target);
             done.to = std::max(done.stopped_by.start, span.start);
@@ -77,7 +77,7 @@ private:
         return {};
     }
 
-    std::uint64_t target_of(const Retention& limits, const Span& span, const Moment& now) {
+    std::uint64_t target_of(const Retention& limits, const Span& span, const Moment& now, std::uint64_t cells) {
         std::uint64_t target = span.start;
         if (limits.age.count() != 0) {
             target = std::max(target, by_age_.step(ns_of(limits), span, now));
@@ -85,7 +85,7 @@ private:
             by_age_.forget();
         }
         if (limits.bytes != 0) {
-            target = std::max(target, by_bytes_.step(limits.bytes, span));
+            target = std::max(target, by_bytes_.step(limits.bytes, span, cells));
         } else {
             by_bytes_.forget();
         }

@@ -122,7 +122,7 @@ TEST_CASE("values, keys and headers count; what the log adds to them does not") 
         partition_log::pack_shape(10 + extra, 3, layout::kHasHeaders | layout::kHasStamp), std::memory_order_release);
     ByteCount<HookedMemory> count(kept.plain.log);
     count.begin(0, 0, 1);
-    count.walk(0, 1, [](std::uint64_t, std::uint64_t) {});
+    count.walk(0, 1, kCellsPerStep, [](std::uint64_t, std::uint64_t) {});
     CHECK(count.total() == 10);
 }
 
@@ -134,11 +134,11 @@ TEST_CASE("an offset without a record has no bytes, and an open ticket is waited
     kept.plain.set_word(1, 0);
     ByteCount<HookedMemory> count(kept.plain.log);
     const auto ignore = [](std::uint64_t, std::uint64_t) {};
-    count.walk(0, 3, ignore);
+    count.walk(0, 3, kCellsPerStep, ignore);
     CHECK(count.walked() == 1);
     CHECK(count.total() == 0);
     kept.plain.set_word(1, partition_log::cell_word(1, CellState::quarantined));
-    count.walk(0, 3, ignore);
+    count.walk(0, 3, kCellsPerStep, ignore);
     CHECK(count.walked() == 3);
     CHECK(count.total() == 100);
 }
