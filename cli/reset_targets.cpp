@@ -3,9 +3,9 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <optional>
 
+#include "durations.hpp"
 #include "errors.hpp"
 #include "numbers.hpp"
 #include "times.hpp"
@@ -13,28 +13,6 @@
 namespace ringmain::cli {
 
 namespace {
-
-struct Unit {
-    std::string_view name;
-    std::int64_t ns;
-};
-
-/// The longer name first: "ms" also ends in "s".
-constexpr std::array kUnits = {Unit{"ms", 1'000'000}, Unit{"s", 1'000'000'000}, Unit{"m", 60'000'000'000},
-                               Unit{"h", 3'600'000'000'000}, Unit{"d", 86'400'000'000'000}};
-
-/// Nothing if it is no duration, or one that 64-bit nanoseconds cannot hold.
-std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-    for (const Unit& unit : kUnits) {
-        if (!text.ends_with(unit.name))
-            continue;
-        const auto count = parse_digits(text.substr(0, text.size() - unit.name.size()));
-        if (!count || *count > static_cast<std::uint64_t>(INT64_MAX / unit.ns))
-            return std::nullopt;
-        return std::chrono::nanoseconds(static_cast<std::int64_t>(*count) * unit.ns);
-    }
-    return std::nullopt;
-}
 
 std::optional<ResetTarget> parse_relative(std::string_view text) {
     const bool back = text.starts_with('-');

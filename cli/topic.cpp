@@ -1,4 +1,4 @@
-// `ringmain topic create|list|describe|delete`.
+// `ringmain topic create|list|describe|delete`; alter and trim have files of their own.
 #include <fmt/core.h>
 
 #include <array>
@@ -13,9 +13,11 @@
 #include "errors.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "retention_options.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/group_admin.hpp"
 #include "signals.hpp"
+#include "topic_commands.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -26,6 +28,7 @@ struct TopicArguments {
     std::string name;
     std::string when_full = "overwrite";
     TopicOptions options;
+    RetentionArguments retention;
     bool json = false;
 };
 
@@ -51,6 +54,7 @@ std::string in_our_words(std::string text) {
 /// Before anything is opened or made.
 void check_options(TopicArguments& arguments) {
     TopicOptions& options = arguments.options;
+    arguments.retention.apply_to(options.retention);
     if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
         throw UsageError(fmt::format("--cell: {} is none of 64, 128 and 256", options.cell_bytes));
     }
@@ -149,6 +153,7 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
         ->add_option("--when-full", arguments->when_full,
                      "overwrite the oldest records (default), or block the producers")
         ->type_name("overwrite|block");
+    add_retention_options(*create, arguments->retention);
     add_number(*create, "--first-offset", options.first_offset, {0, kFirstOffsetMax}, "Offset of the first record")
         ->group("");
     create->add_flag("--json", arguments->json, "Print the new topic as JSON");
@@ -157,7 +162,8 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
         "exist (its\nparent must); that is said on stderr. Interrupted, it leaves nothing.\n\n"
         "Examples:\n"
         "  ringmain topic create trades --partitions 3\n"
-        "  ringmain topic create frames --records 4K --payload 256M --when-full block");
+        "  ringmain topic create frames --records 4K --payload 256M --when-full block\n"
+        "  ringmain topic create metrics --retention-age 90s --retention-bytes 64M");
     create->callback([create, arguments] { run_create(*create, *arguments); });
 }
 
@@ -187,13 +193,15 @@ void add_delete(CLI::App& topic, const Arguments& arguments) {
 }  // namespace
 
 void add_topic(CLI::App& app) {
-    CLI::App* topic = app.add_subcommand("topic", "Create, list, describe and delete topics");
+    CLI::App* topic = app.add_subcommand("topic", "Create, list, describe, alter, trim and delete topics");
     topic->require_subcommand(1);
     topic->footer("Example:\n  ringmain topic create --help");
     const auto arguments = std::make_shared<TopicArguments>();
     add_create(*topic, arguments);
     add_list(*topic, arguments);
     add_describe(*topic, arguments);
+    add_topic_alter(*topic);
+    add_topic_trim(*topic);
     add_delete(*topic, arguments);
 }
 

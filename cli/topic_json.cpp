@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "group_report.hpp"
+#include "retention_options.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -15,6 +16,11 @@ Json gate_to_json(const GateDescription& gate, std::uint64_t log_end) {
             {"offset", gate.offset},
             {"lag", log_end - gate.offset},
             {"holder", client_to_json(gate.holder)}};
+}
+
+/// 0: no limit.
+Json retention_to_json(const Retention& retention) {
+    return {{"age_ms", retention.age.count()}, {"records", retention.records}, {"bytes", retention.bytes}};
 }
 
 Json options_to_json(const TopicOptions& options) {
@@ -33,7 +39,8 @@ Json options_to_json(const TopicOptions& options) {
             {"members", options.members},
             {"when_full", to_string(options.when_full)},
             {"value_type", type},
-            {"first_offset", options.first_offset}};
+            {"first_offset", options.first_offset},
+            {"retention", retention_to_json(options.retention)}};
 }
 
 Json partition_to_json(const PartitionDescription& partition) {
@@ -89,6 +96,7 @@ std::string topic_to_json(const TopicDescription& topic, const std::vector<Group
                          {"batch_records_max", topic.batch_records_max},
                          {"retained_records", topic.retained_records},
                          {"retained_payload_bytes", topic.retained_payload_bytes},
+                         {"retention_late_ms_max", late_at_most(topic.options.retention).count()},
                          {"bytes", topic.bytes},
                          {"partitions", partitions},
                          {"groups", group_totals}};

@@ -12,6 +12,9 @@ namespace ringmain::cli {
 /// Options and the sizes that follow from them, one per line.
 [[nodiscard]] std::string sizes_to_text(const TopicDescription& topic);
 
+/// What is kept and how exactly, one or two lines.
+[[nodiscard]] std::string retention_lines(const Retention& retention);
+
 /// sizes_to_text, then a table of the partitions, then their producers and gates, and the topic's groups.
 [[nodiscard]] std::string topic_to_text(const TopicDescription& topic, const std::vector<GroupDescription>& groups);
 

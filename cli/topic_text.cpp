@@ -6,6 +6,7 @@
 
 #include "group_report.hpp"
 #include "numbers.hpp"
+#include "retention_options.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -63,6 +64,7 @@ std::string sizes_to_text(const TopicDescription& topic) {
     add(text, "producer slots    {} per partition\n", options.producer_slots);
     add(text, "consumer groups   up to {}, of up to {} members\n", options.groups, options.members);
     add(text, "when full         {}\n", to_string(options.when_full));
+    text.append(retention_lines(options.retention));
     add(text, "value type        {}\n", value_type_to_text(options.value_type));
     if (options.first_offset != 0)
         add(text, "first offset      {}\n", options.first_offset);
@@ -70,6 +72,15 @@ std::string sizes_to_text(const TopicDescription& topic) {
     if (!topic.partitions.empty())
         add(text, ", {} per partition", format_bytes(topic.partitions.front().file_bytes));
     text.push_back('\n');
+    return text;
+}
+
+std::string retention_lines(const Retention& retention) {
+    std::string text;
+    add(text, "retention         {}\n", retention_to_text(retention));
+    const std::string lateness = lateness_to_text(retention);
+    if (!lateness.empty())
+        add(text, "                  {}\n", lateness);
     return text;
 }
 
