@@ -86,6 +86,11 @@ void Crowd::run_others(std::vector<std::thread>& threads) {
     for (std::uint32_t i = 0; i < closers; ++i) {
         threads.emplace_back([this, i] { close_at_random(log_.log, derive_seed(seed_, 400 + i), done_); });
     }
+    for (std::uint32_t i = 0; i < deleters; ++i) {
+        threads.emplace_back([this, i] { delete_at_random(log_.log, derive_seed(seed_, 500 + i), done_); });
+    }
+    if (retention)
+        threads.emplace_back([this] { retain(log_.log, *retention, derive_seed(seed_, 600), done_); });
 }
 
 std::uint64_t Crowd::acknowledged() const noexcept {

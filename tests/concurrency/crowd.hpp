@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "concurrency/history.hpp"
 #include "concurrency/publishing.hpp"
 #include "concurrency/reading.hpp"
+#include "ringmain/topic_options.hpp"
 #include "support/plain_log.hpp"
 
 namespace ringmain::test {
@@ -37,6 +39,8 @@ public:
     std::vector<GatedReading> gated;
     unsigned closers = 0;
     unsigned keepers = 1;
+    unsigned deleters = 0;
+    std::optional<Retention> retention;
 
     /// Everybody at once, until each producer has published `records_each` and the readers are at the end.
     void run(std::uint64_t records_each);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "gate_table/gate_table.hpp"
 #include "partition_log/tickets.hpp"
 #include "recovery/recovery.hpp"
+#include "retention/retention.hpp"
 
 namespace ringmain::test {
 
@@ -56,6 +58,37 @@ inline void close_at_random(const partition_log::LogMemory<MortalMemory>& log, s
         if (end - log.first_offset >= back) {
             const auto points = random() % 8 == 0 ? 1U : 0U;
             (void)Fate::mine().survives(points, [&] { (void)partition_log::close_ticket(log, end - back); });
+        }
+        std::this_thread::yield();
+    }
+}
+
+/// Applies limits until `done`, by a clock of its own that runs fast; dies at a random point of every fourth step, and is
+/// followed by another keeper.
+inline void retain(const partition_log::LogMemory<MortalMemory>& log, const Retention& limits, std::uint64_t seed,
+                   const std::atomic<bool>& done) {
+    constexpr std::uint64_t kStepNs = 20'000'000;
+    std::mt19937_64 random(seed);
+    Fate::mine().hold_up(seed, 16);
+    std::optional<retention::PartitionRetention<MortalMemory>> keeper(std::in_place, log);
+    for (retention::Moment now{kStepNs, 1}; !done.load(std::memory_order_acquire); now.now_ns += kStepNs) {
+        const auto points = random() % 4 == 0 ? static_cast<std::uint32_t>(1 + random() % 6) : 0U;
+        if (!Fate::mine().survives(points, [&] { (void)keeper->step(limits, now); }))
+            keeper.emplace(log);
+        std::this_thread::yield();
+    }
+}
+
+/// Deletes up to a place between the log's ends now and then.
+inline void delete_at_random(const partition_log::LogMemory<MortalMemory>& log, std::uint64_t seed, const std::atomic<bool>& done) {
+    std::mt19937_64 random(seed);
+    Fate::mine().hold_up(seed, 16);
+    while (!done.load(std::memory_order_acquire)) {
+        const partition_log::ControlCheck ends = partition_log::check_control(log);
+        if (random() % 16 == 0 && ends.sound()) {
+            const auto points = random() % 4 == 0 ? 1U : 0U;
+            const std::uint64_t target = ends.start + random() % (ends.end - ends.start + 1);
+            (void)Fate::mine().survives(points, [&] { (void)partition_log::delete_before(log, target); });
         }
         std::this_thread::yield();
     }
