@@ -39,6 +39,8 @@ public:
     void run() {
         const bool sound = check_control();
         check_names();
+        check_marks(log_.marks->ages, "ages");
+        check_marks(log_.marks->sizes, "sizes");
         check_producers();
         check_extents();
         check_readers();
@@ -93,6 +95,17 @@ private:
             if (none ? intent != 0 : partition_log::offset_of(intent) > reader_.log_end())
                 damage(who + " has an impossible intent");
         }
+    }
+
+    // Of the marks only the newest: a keeper believes the others by it, or not at all.
+    void check_marks(const layout::MarkRing<HostMemory>& ring, const std::string& which) {
+        const std::uint64_t written = ring.written.load(std::memory_order_acquire);  // acquire MARK
+        if (written == 0)
+            return;
+        // relaxed: it came with the number
+        const std::uint64_t offset = ring.marks[(written - 1) % layout::kMarks].offset.load(std::memory_order_relaxed);
+        if (offset > reader_.log_end())
+            damage("the newest mark of " + which + " is at offset " + std::to_string(offset) + ", beyond the log end");
     }
 
     void check_producers() {

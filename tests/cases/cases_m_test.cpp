@@ -208,7 +208,8 @@ TEST_CASE("M02 A flipped bit in topic.meta is an error or changes nothing that m
     const TestTopic t;
     // all of it but the unused ends of the names
     CHECK(flip_every_bit(t.broker, t.file("topic.meta"),
-                         {{0, layout::kTopicMetaAt + offsetof(layout::TopicMeta, name) + 8}}) == 0);
+                         {{0, layout::kTopicMetaAt + offsetof(layout::TopicMeta, name) + 8},
+                          {layout::kTopicMetaAt + offsetof(layout::TopicMeta, retention_age_ms), 24}}) == 0);
 }
 
 TEST_CASE("M02 A flipped bit in a partition's header, control words, producers and extent words is survived") {
@@ -217,6 +218,8 @@ TEST_CASE("M02 A flipped bit in a partition's header, control words, producers a
     std::vector<Range> ranges = {{0, sizeof(layout::FileHeader) + sizeof(layout::PartitionGeometry)}};
     for (const std::uint64_t word : {0U, 128U, 256U, 384U, 512U, 520U, 528U, 536U})
         ranges.push_back({layout::kControlAt + word, 8});
+    for (const std::uint64_t ring : {0U, 3200U})
+        ranges.push_back({layout::kMarksAt + ring, 8});
     ranges.push_back({layout::kProducersAt, 32});
     ranges.push_back({layout::kProducersAt + 2 * sizeof(Producer), 4 * 8});
     CHECK(flip_every_bit(t.broker, t.file("0.log"), ranges) == 0);

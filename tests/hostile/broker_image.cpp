@@ -2,6 +2,7 @@
 #include "hostile/broker_image.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 
 #include "layout/partition.hpp"
 #include "ringmain/broker.hpp"
+#include "ringmain/keeper.hpp"
 #include "ringmain/producer.hpp"
 
 namespace ringmain::test {
@@ -42,6 +44,13 @@ void publish_some(const Broker& broker) {
     }
 }
 
+// A keeper leaves its marks of what was published.
+void mark(const Broker& broker) {
+    Keeper keeper(broker);
+    for (int step = 0; step < 3; ++step)
+        (void)keeper.do_work(std::chrono::seconds(step));
+}
+
 }  // namespace
 
 BrokerImage::BrokerImage(fs::path directory) : directory_(std::move(directory)) {
@@ -50,8 +59,10 @@ BrokerImage::BrokerImage(fs::path directory) : directory_(std::move(directory)) 
     options.records = 16;
     options.producer_slots = 4;
     options.payload_bytes = 1 << 16;
+    options.retention = {std::chrono::hours(1), 15, 1 << 16};
     broker.create_topic(kImageTopic, options);
     publish_some(broker);
+    mark(broker);
     remember();
 }
 
@@ -120,9 +131,11 @@ std::size_t BrokerImage::some_position(const fs::path& file, std::size_t size, s
     const std::uint64_t draw = random();
     if (file != log_file())
         return draw % std::min<std::size_t>(size, draw % 4 == 0 ? size : 600);
-    switch (draw % 8) {
+    switch (draw % 9) {
         case 0:
             return draw / 8 % 136;  // header and geometry
+        case 8:
+            return layout::kMarksAt + draw / 16 % 2 * sizeof(layout::MarkRing<platform::HostMemory>) + draw / 32 % 256;
         case 1:
         case 2:
             return layout::kControlAt + draw / 8 % 5 * layout::kLineBytes;

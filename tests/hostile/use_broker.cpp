@@ -122,6 +122,9 @@ void use_broker(const std::filesystem::path& directory) {
             (void)keeper.do_work(std::chrono::seconds(i));
     });
     attempt([&] { consume(*broker); });
+    attempt([&] { (void)broker->delete_records(kImageTopic, 0, broker->describe_topic(kImageTopic).partitions.at(0).log_end); });
+    attempt([&] { broker->set_retention(kImageTopic, {std::chrono::milliseconds(100), 3, 100}); });
+    attempt([&] { consume(*broker); });
     attempt([&] { (void)broker->verify(kImageTopic); });
 }
 

@@ -139,3 +139,27 @@ TEST_CASE("A deletion stops at the lowest gate and says whose it is") {
     reader.move_gates();
     CHECK(place.broker.delete_records("t", 0, 20).to == 20);
 }
+
+TEST_CASE("Verify names a mark beyond the log end, and a keeper does without it") {
+    test::TestBroker place;
+    TopicOptions options = small();
+    options.retention = {200ms, 0, 1000};
+    place.broker.create_topic("t", options);
+    publish(place.broker, "t", 20);
+    test::KeptPartition kept(place.broker, "t");
+    kept.run(50ms);
+    const auto files = place.broker.impl()->open_topic("t");
+    const platform::Mapping file = files->map_partition(0, platform::Access::read_write);
+    auto& marks = *reinterpret_cast<layout::PartitionMarks<platform::HostMemory>*>(file.data() + layout::kMarksAt);
+    const bool ages = GENERATE(true, false);
+    auto& ring = ages ? marks.ages : marks.sizes;
+    const std::uint64_t written = ring.written.load(std::memory_order_acquire);
+    REQUIRE(written > 0);
+    ring.marks[(written - 1) % layout::kMarks].offset.store(21, std::memory_order_release);
+    const VerifyReport report = place.broker.verify("t");
+    REQUIRE(report.damage.size() == 1);
+    CHECK_THAT(report.damage[0].what, test::contains(std::string("newest mark of ") + (ages ? "ages" : "sizes") + " is at offset 21"));
+    kept.restart();
+    CHECK(kept.run(1s) == 20);
+    CHECK(place.broker.verify("t").damage.empty());
+}
