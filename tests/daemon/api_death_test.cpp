@@ -34,11 +34,12 @@ namespace fs = std::filesystem;
 constexpr uid_t kAlice = 4341;
 
 std::string answer_of(int status, const std::string& body) {
-    return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           body;
 }
 
-/// Listens on keeper.sock in a child, answers health requests like a daemon, and leaves all others to `serve`, whose answer it
-/// sends if there is one.
+/// Listens on keeper.sock in a child, answers health requests like a daemon, and leaves all others to `serve`, whose
+/// answer it sends if there is one.
 class PlayedDaemon {
 public:
     using Serve = std::function<std::string(const std::string& request)>;
@@ -53,7 +54,8 @@ private:
     int run(const Serve& serve) const {
         const platform::LocalAddress address(socket_);
         const Descriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        if (::bind(listener.get(), address.get(), platform::LocalAddress::size()) != 0 || ::listen(listener.get(), 64) != 0)
+        if (::bind(listener.get(), address.get(), platform::LocalAddress::size()) != 0 ||
+            ::listen(listener.get(), 64) != 0)
             return 1;
         for (;;) {
             const Descriptor connection(::accept(listener.get(), nullptr, nullptr));
@@ -264,12 +266,14 @@ TEST_CASE("Answers that no daemon gives are errors that show them, or are done w
     CHECK_THAT(text.text, contains("no JSON") && contains("HTTP status 500"));
     const test::Thrown other = with_answer(answer_of(500, R"({"code":"new_code","object":"o","message":"m"})"));
     CHECK(other.code == ErrorCode::io);
-    const test::Thrown known = with_answer(answer_of(507, R"({"code":"no_space","object":"o","message":"m: x","system_error":28})"));
+    const test::Thrown known =
+        with_answer(answer_of(507, R"({"code":"no_space","object":"o","message":"m: x","system_error":28})"));
     CHECK(known.code == ErrorCode::no_space);
     CHECK(known.object == "o");
     CHECK_THAT(known.text, contains("errno 28"));
-    for (const std::string& lost : {std::string("SSH-2.0-OpenSSH\r\n\r\n"), std::string("HTTP/1.1 200 OK\r\n\r\n"),
-                                    std::string("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), std::string()}) {
+    for (const std::string& lost :
+         {std::string("SSH-2.0-OpenSSH\r\n\r\n"), std::string("HTTP/1.1 200 OK\r\n\r\n"),
+          std::string("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), std::string()}) {
         CHECK(with_answer(lost).code == ErrorCode::not_ready);  // asked again and again, and lost each time
     }
     CHECK(place.broker.list_topics().empty());
@@ -280,7 +284,8 @@ TEST_CASE("A creation that its asker stops is called off at the daemon") {
     const RunningDaemon daemon(place.scratch.broker());
     TopicOptions options;
     options.partitions = 24;
-    const test::Thrown thrown = thrown_by([&] { return place.broker.create_topic("big", options, [] { return true; }); });
+    const test::Thrown thrown =
+        thrown_by([&] { return place.broker.create_topic("big", options, [] { return true; }); });
     CHECK((!thrown.code || thrown.code == ErrorCode::interrupted));
     CHECK(place.broker.list_topics().size() == (thrown.code ? 0 : 1));
     CHECK(fs::is_empty(place.scratch.broker() / "staging"));

@@ -21,16 +21,18 @@ namespace fs = std::filesystem;
 bool has_program(const std::string& name) { return std::system(("command -v " + name + " > /dev/null").c_str()) == 0; }
 
 std::string programs() {
-    return fs::path(RINGMAIN_CLI_PATH).parent_path().string() + ":" + fs::path(RINGMAIN_DAEMON_PATH).parent_path().string();
+    return fs::path(RINGMAIN_CLI_PATH).parent_path().string() + ":" +
+           fs::path(RINGMAIN_DAEMON_PATH).parent_path().string();
 }
 
 /// All blocks in one shell, which ends the daemon that the first one starts; what each prints is in a file of its own.
 std::string script_of(const std::vector<FencedBlock>& blocks, const fs::path& home, const fs::path& broker) {
-    std::string script = "set -eu\ncd '" + home.string() + "'\nPATH='" + programs() + "':$PATH\nexport RINGMAIN_DIR='" + broker.string() +
-                         "'\ntrap 'kill $!' EXIT\n";
+    std::string script = "set -eu\ncd '" + home.string() + "'\nPATH='" + programs() + "':$PATH\nexport RINGMAIN_DIR='" +
+                         broker.string() + "'\ntrap 'kill $!' EXIT\n";
     for (const FencedBlock& block : blocks) {
         if (block.language == "sh")
-            script += "echo 'docs/api.md:" + std::to_string(block.line) + "' > last\nexec > 'said-" + std::to_string(block.line) + "'\n" + block.text;
+            script += "echo 'docs/api.md:" + std::to_string(block.line) + "' > last\nexec > 'said-" +
+                      std::to_string(block.line) + "'\n" + block.text;
     }
     return script;
 }

@@ -36,7 +36,9 @@ struct Place {
     [[nodiscard]] bool is_well() const { return test::is_healthy(daemon.socket()); }
 };
 
-std::string with_header(const std::string& header) { return "GET /v1/topics HTTP/1.1\r\nHost: x\r\n" + header + "\r\n\r\n"; }
+std::string with_header(const std::string& header) {
+    return "GET /v1/topics HTTP/1.1\r\nHost: x\r\n" + header + "\r\n\r\n";
+}
 
 }  // namespace
 
@@ -104,8 +106,8 @@ TEST_CASE("Random bytes, and requests that are cut off anywhere, leave the daemo
 TEST_CASE("No name in a target leads out of the topics") {
     Place place;
     place.broker.create_topic("t", test::small_topic());
-    for (const char* const name :
-         {"..", ".", "..%2f..%2fclients", "%2e%2e", "..%5cclients", "t%00", "t%2f0.log", "%", "%zz", "t%0d%0aX:%201", "%ff%fe"}) {
+    for (const char* const name : {"..", ".", "..%2f..%2fclients", "%2e%2e", "..%5cclients", "t%00", "t%2f0.log", "%",
+                                   "%zz", "t%0d%0aX:%201", "%ff%fe"}) {
         for (const char* const method : {"GET", "PUT", "DELETE", "PATCH"}) {
             const auto reply = place.daemon.ask(method, std::string("/v1/topics/") + name);
             INFO(method << ' ' << name << ' ' << reply.body);
@@ -196,7 +198,8 @@ TEST_CASE("A creation whose asker is gone is given up, and leaves nothing") {
     Place place;
     const Descriptor connection = connect_raw(place.daemon.socket());
     const std::string body = R"({"partitions":64,"payload_bytes":16777216})";
-    send_raw(connection, "PUT /v1/topics/big HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    send_raw(connection,
+             "PUT /v1/topics/big HTTP/1.1\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     ::shutdown(connection.get(), SHUT_WR);
     const std::string answer = read_all(connection);
     INFO(answer);

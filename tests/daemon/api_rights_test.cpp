@@ -43,8 +43,8 @@ struct Place {
     [[nodiscard]] fs::path socket() const { return scratch.broker() / "keeper.sock"; }
 
     /// The status of a request of another user.
-    [[nodiscard]] int status_for(uid_t uid, const std::vector<gid_t>& groups, const std::string& method, const std::string& target,
-                                 const std::string& body = {}) const {
+    [[nodiscard]] int status_for(uid_t uid, const std::vector<gid_t>& groups, const std::string& method,
+                                 const std::string& target, const std::string& body = {}) const {
         return kGood + run_as(uid, groups, [&] { return test::ask(socket(), method, target, body).status - kGood; });
     }
 };
@@ -105,9 +105,35 @@ TEST_CASE("A user of the admin group without rights to the directory creates and
           }) == 0);
     CHECK(Broker(place.scratch.broker()).list_topics().empty());
     CHECK(run_as(kBob, {}, [&] {
-              const test::Thrown thrown = test::thrown_by([&] { return Broker(place.scratch.broker()).create_topic("t", test::small_topic()); });
-              return thrown.code == ErrorCode::permission_denied && thrown.text.find("/clients'") != std::string::npos ? 0 : 1;
+              const test::Thrown thrown = test::thrown_by(
+                  [&] { return Broker(place.scratch.broker()).create_topic("t", test::small_topic()); });
+              return thrown.code == ErrorCode::permission_denied && thrown.text.find("/clients'") != std::string::npos
+                         ? 0
+                         : 1;
           }) == 0);
+}
+
+TEST_CASE("The command creates and deletes topics for a member of the admin group, and says nothing different") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    const Place place;
+    const RunningDaemon daemon(place.scratch.broker(), kAdminGroup);
+    const std::string directory = place.scratch.broker().string();
+    const fs::path output = place.scratch.path() / "output";
+    const auto run = [&](const std::vector<std::string>& arguments) {
+        std::vector<std::string> all{"-d", directory, "topic"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        fs::remove(output);
+        return test::start(RINGMAIN_CLI_PATH, all, {output, kAdmins, {}})
+            .wait();  // whose own group has the same number
+    };
+    CHECK(run({"create", "t", "--records", "64", "--producers", "2", "--payload", "0"}) == 0);
+    CHECK_THAT(test::text_in(output), contains("topic") && contains("t"));
+    CHECK_THAT(daemon.log(), contains("topic 't' was created for user 4320"));
+    CHECK(run({"create", "t", "--records", "64"}) == 1);
+    CHECK(test::text_in(output) == "ringmain: topic 't' exists already in '" + directory + "'\n");
+    CHECK(run({"delete", "t"}) == 0);
+    CHECK(test::text_in(output) == "deleted topic t\n");
 }
 
 TEST_CASE("A topic that the daemon makes for a user with rights to the directory is his, as if he had made it") {
@@ -140,6 +166,29 @@ TEST_CASE("A topic that the daemon makes for a user with rights to the directory
     CHECK(place.status_for(kAlice, {}, "DELETE", "/v1/topics/public") == 200);
 }
 
+TEST_CASE("A daemon that is not root leaves a topic to who can make it himself and would be shut out of it") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    const Place place(0777);
+    const ::mode_t before = ::umask(0);
+    Broker(place.scratch.broker(), Broker::Mode::open_or_create);
+    ::umask(before);
+    const RunningDaemon daemon(place.scratch.broker(), "", kBob);
+    const auto made_with = [&](::mode_t mask, const std::string& name) {
+        return run_as(kAlice, {}, [&] {
+            ::umask(mask);
+            Broker(place.scratch.broker()).create_topic(name, test::small_topic());
+            return 0;
+        });
+    };
+    CHECK(made_with(0022, "own") == 0);
+    CHECK(status_of(place.scratch.broker() / "topics/own/0.log").st_uid == kAlice);
+    CHECK(daemon.log().find("topic 'own' was created") == std::string::npos);
+    CHECK(made_with(0000, "open") == 0);
+    CHECK(status_of(place.scratch.broker() / "topics/open/0.log").st_uid == kBob);
+    CHECK_THAT(daemon.log(), contains("topic 'open' was created for user 4311"));
+}
+
 TEST_CASE("Who does not administer gives no topic to others") {
     if (::geteuid() != 0)
         SKIP("needs root, to become another user");
@@ -150,7 +199,8 @@ TEST_CASE("Who does not administer gives no topic to others") {
     const RunningDaemon daemon(place.scratch.broker());
     CHECK(place.status_for(kAlice, {}, "PUT", "/v1/topics/t", kSmall + R"(,"access":{"owner":4312}})") == 403);
     CHECK(place.status_for(kAlice, {kTraders}, "PUT", "/v1/topics/t", kSmall + R"(,"access":{"group":4320}})") == 403);
-    CHECK(place.status_for(kAlice, {kTraders}, "PUT", "/v1/topics/t", kSmall + R"(,"access":{"group":4321,"mode":"0660"}})") == 201);
+    CHECK(place.status_for(kAlice, {kTraders}, "PUT", "/v1/topics/t",
+                           kSmall + R"(,"access":{"group":4321,"mode":"0660"}})") == 201);
     const struct stat status = status_of(place.scratch.broker() / "topics/t/0.log");
     CHECK(status.st_uid == kAlice);
     CHECK(status.st_gid == kTraders);
@@ -179,7 +229,10 @@ TEST_CASE("Retention, access and deletion of records go through the daemon when 
     CHECK((status_of(place.scratch.broker() / "topics/t/0.log").st_mode & 0777U) == 0664);
     CHECK(run_as(kBob, {}, [&] {
               Broker broker(place.scratch.broker());
-              return test::thrown_by([&] { broker.set_retention("t", {.records = 5}); }).code == ErrorCode::permission_denied ? 0 : 1;
+              return test::thrown_by([&] { broker.set_retention("t", {.records = 5}); }).code ==
+                             ErrorCode::permission_denied
+                         ? 0
+                         : 1;
           }) == 0);
     CHECK(Broker(place.scratch.broker()).describe_topic("t").options.retention.records == 10);
 }

@@ -1,6 +1,8 @@
 // The API on the daemon's socket: every kind of request, and how each of them is refused.
-#include <cstdlib>
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "ringmain/consumer.hpp"
 #include "ringmain/producer.hpp"
@@ -44,7 +46,8 @@ TEST_CASE("A health request is answered with the daemon's pid and directory") {
 
 TEST_CASE("A topic is created, listed, described and deleted over the socket") {
     Place place;
-    const ApiReply made = place.daemon.ask("PUT", "/v1/topics/trades", kSmall + R"(,"partitions":3,"when_full":"block"})");
+    const ApiReply made =
+        place.daemon.ask("PUT", "/v1/topics/trades", kSmall + R"(,"partitions":3,"when_full":"block"})");
     INFO(made.body);
     REQUIRE(made.status == 201);
     CHECK(made.json()["name"] == "trades");
@@ -104,10 +107,11 @@ TEST_CASE("A creation is refused with the option, its value and its range") {
 TEST_CASE("A topic that exists, has no legal name, or does not fit is refused over the socket as by the library") {
     Place place;
     REQUIRE(place.daemon.ask("PUT", "/v1/topics/t", kSmall + "}").status == 201);
-    check_refused(place.daemon.ask("PUT", "/v1/topics/t", kSmall + "}"), 409, "already_exists", "topic 't' exists already");
+    check_refused(place.daemon.ask("PUT", "/v1/topics/t", kSmall + "}"), 409, "already_exists",
+                  "topic 't' exists already");
     check_refused(place.daemon.ask("PUT", "/v1/topics/a%20b"), 400, "invalid_argument", "topic name 'a b'");
-    check_refused(place.daemon.ask("PUT", "/v1/topics/huge", R"({"partitions":1024,"payload_bytes":68719476736})"), 507, "no_space",
-                  "bytes needed");
+    check_refused(place.daemon.ask("PUT", "/v1/topics/huge", R"({"partitions":1024,"payload_bytes":68719476736})"), 507,
+                  "no_space", "bytes needed");
 }
 
 TEST_CASE("A deletion that names an id deletes no other topic of that name") {
@@ -127,6 +131,34 @@ TEST_CASE("A creation may choose the id of its topic") {
     const std::string id = "00112233445566778899aabbccddeeff";
     REQUIRE(place.daemon.ask("PUT", "/v1/topics/t", kSmall + R"(,"id":")" + id + "\"}").status == 201);
     CHECK(to_string(place.broker.describe_topic("t").id) == id);
+}
+
+TEST_CASE("A quota refuses what would go beyond it, also of creations at the same time, with what is used and needed") {
+    ScratchDirectory scratch;
+    const RunningDaemon daemon(scratch.broker(), "[quotas]\ntopics = 3\nbytes = \"4 MiB\"\n");
+    Broker broker(scratch.broker());
+    std::vector<std::jthread> askers;
+    std::atomic<int> made{0};
+    for (int i = 0; i < 8; ++i) {
+        askers.emplace_back([&, i] {
+            const int status = daemon.ask("PUT", "/v1/topics/t" + std::to_string(i), kSmall + "}").status;
+            made += status == 201 ? 1 : 0;
+        });
+    }
+    askers.clear();
+    CHECK(made == 3);
+    CHECK(broker.list_topics().size() == 3);
+    check_refused(daemon.ask("PUT", "/v1/topics/more", kSmall + "}"), 429, "limit", "quotas.topics is 3");
+    check_refused(daemon.ask("PUT", "/v1/topics/" + broker.list_topics().front(), kSmall + "}"), 409, "already_exists",
+                  "exists already");
+    broker.delete_topic(broker.list_topics().front());
+    check_refused(daemon.ask("PUT", "/v1/topics/big", "{}"), 429, "limit", "quotas.bytes is 4194304");
+    try {
+        broker.create_topic("big");
+        FAIL("beyond the quota");
+    } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::limit);
+    }
 }
 
 TEST_CASE("Groups are shown with their lag over the socket") {
@@ -162,8 +194,9 @@ TEST_CASE("The keeper tells how it fares") {
 
 TEST_CASE("What nothing answers is not found, by any method") {
     Place place;
-    for (const char* const target : {"/", "/v2/topics", "/v1", "/v1/topic", "/v1/topics/t/partitions", "/v1/topics/t/x/0/delete-records",
-                                     "/v1/topics/..%2f..%2fetc/x", "//v1/topics", "/v1/topics/", "/v1/groups/a/b"}) {
+    for (const char* const target :
+         {"/", "/v2/topics", "/v1", "/v1/topic", "/v1/topics/t/partitions", "/v1/topics/t/x/0/delete-records",
+          "/v1/topics/..%2f..%2fetc/x", "//v1/topics", "/v1/topics/", "/v1/groups/a/b"}) {
         INFO(target);
         const ApiReply reply = place.daemon.ask("GET", target);
         CHECK((reply.status == 404 || reply.status == 400));

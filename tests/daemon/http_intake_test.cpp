@@ -42,7 +42,8 @@ TEST_CASE("A request of exactly the largest head and body is taken, and one of a
     const auto request = [](std::size_t head, std::size_t body) {
         std::string text = "PUT / HTTP/1.1\r\nContent-Length: " + std::to_string(body) + "\r\n";
         while (text.size() + 100 < head)
-            text += "A: " + std::string(std::min<std::size_t>(kLineBytesMax - 3, head - text.size() - 50), 'a') + "\r\n";
+            text +=
+                "A: " + std::string(std::min<std::size_t>(kLineBytesMax - 3, head - text.size() - 50), 'a') + "\r\n";
         text += "B: " + std::string(head - text.size() - 3, 'b');
         return text + "\r\n\r\n" + std::string(body, 'x');
     };

@@ -62,8 +62,8 @@ double value_of(const std::string& text, const std::string& sample) {
 
 std::string row_of(const daemon::MetricInfo& info) {
     const std::string labels = *info.labels == '\0' ? "" : "`" + std::string(info.labels) + "`";
-    return std::string("| `") + info.name + "` | " + (info.kind == daemon::MetricKind::counter ? "counter" : "gauge") + " | " + labels +
-           " | " + info.help + " |";
+    return std::string("| `") + info.name + "` | " + (info.kind == daemon::MetricKind::counter ? "counter" : "gauge") +
+           " | " + labels + " | " + info.help + " |";
 }
 
 bool has_program(const std::string& name) { return std::system(("command -v " + name + " > /dev/null").c_str()) == 0; }
@@ -144,7 +144,8 @@ TEST_CASE("The metrics have the figures of the broker") {
     CHECK(value_of(reply.body, "ringmain_clients{state=\"running\"}") >= 1);
     CHECK(value_of(reply.body, "process_open_fds") > 3);
     CHECK(value_of(reply.body, "process_start_time_seconds") > 1e9);
-    CHECK_THAT(reply.body, contains("ringmain_client_info{client=\"") && contains("pid=\"" + std::to_string(::getpid()) + "\""));
+    CHECK_THAT(reply.body,
+               contains("ringmain_client_info{client=\"") && contains("pid=\"" + std::to_string(::getpid()) + "\""));
     CHECK_THAT(reply.body, contains("ringmain_build_info{version=\"0.1.0\"} 1"));
     CHECK(eventually([&] { return value_of(daemon.ask("GET", "/metrics").body, "ringmain_keeper_steps_total") > 0; }));
 }
@@ -166,7 +167,8 @@ TEST_CASE("promtool finds nothing wrong with the metrics") {
 TEST_CASE("The loopback port serves metrics and health, and nothing else") {
     const Place place;
     const std::uint16_t port = free_port();
-    const RunningDaemon daemon(place.scratch.broker(), "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\n");
+    const RunningDaemon daemon(place.scratch.broker(),
+                               "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\n");
     CHECK_THAT(get(port, "/metrics"), contains("ringmain_topics 1"));
     CHECK_THAT(get(port, "/v1/health"), contains("\"status\":\"ok\""));
     for (const char* const target : {"/v1/topics", "/v1/topics/trades", "/v1/groups", "/v1/keeper", "/"})
@@ -183,7 +185,8 @@ TEST_CASE("A daemon whose port is taken does not start, and says which") {
     const fs::path file = other.path() / "ringmaind.toml";
     std::ofstream(file) << configuration;
     const fs::path output = other.path() / "output";
-    test::Child second = test::start(RINGMAIN_DAEMON_PATH, {"-c", file.string(), "-d", other.broker().string()}, {output, 0, {}});
+    test::Child second =
+        test::start(RINGMAIN_DAEMON_PATH, {"-c", file.string(), "-d", other.broker().string()}, {output, 0, {}});
     CHECK(second.wait() == 1);
     CHECK_THAT(test::text_in(output), contains("another process listens on 127.0.0.1:" + std::to_string(port)));
     CHECK_FALSE(fs::exists(other.broker() / "keeper.sock"));
@@ -194,14 +197,16 @@ TEST_CASE("A Prometheus server scrapes the daemon") {
         SKIP("prometheus is not installed");
     const Place place;
     const std::uint16_t port = free_port();
-    const RunningDaemon daemon(place.scratch.broker(), "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\n");
+    const RunningDaemon daemon(place.scratch.broker(),
+                               "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\n");
     const fs::path home = place.scratch.path() / "prometheus";
     fs::create_directory(home);
     std::ofstream(home / "prometheus.yml") << "global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: ringmain\n"
                                            << "  static_configs: [{targets: ['127.0.0.1:" << port << "']}]\n";
     const std::uint16_t web = free_port();
-    const std::string command = "exec prometheus --config.file='" + (home / "prometheus.yml").string() + "' --storage.tsdb.path='" +
-                                (home / "data").string() + "' --web.listen-address=127.0.0.1:" + std::to_string(web);
+    const std::string command = "exec prometheus --config.file='" + (home / "prometheus.yml").string() +
+                                "' --storage.tsdb.path='" + (home / "data").string() +
+                                "' --web.listen-address=127.0.0.1:" + std::to_string(web);
     const test::Child server = test::start("/bin/sh", {"-c", command}, {home / "output", 0, {}});
     const std::string query = "/api/v1/query?query=";
     const auto answers = [&](const std::string& expression, const std::string& part) {

@@ -40,7 +40,8 @@ TopicOptions small_topic() {
     return options;
 }
 
-ApiReply ask(const std::filesystem::path& socket, const std::string& method, const std::string& target, const std::string& body) {
+ApiReply ask(const std::filesystem::path& socket, const std::string& method, const std::string& target,
+             const std::string& body) {
     auto request = LocalHttp::connect(socket, 30s);
     if (!request)
         return {};
@@ -105,7 +106,8 @@ RunningDaemon::RunningDaemon(const std::filesystem::path& broker, const std::str
 
 int run_as(uid_t uid, const std::vector<gid_t>& groups, const std::function<int()>& body) {
     return Child([&] {
-               if (::setgroups(groups.size(), groups.data()) != 0 || ::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0)
+               if (::setgroups(groups.size(), groups.data()) != 0 || ::setresgid(uid, uid, uid) != 0 ||
+                   ::setresuid(uid, uid, uid) != 0)
                    return 98;
                return body();
            })

@@ -52,7 +52,8 @@ public:
     [[nodiscard]] const std::filesystem::path& socket() const noexcept { return socket_; }
     [[nodiscard]] Child& process() noexcept { return *child_; }
     [[nodiscard]] std::string log() const { return text_in(output_); }
-    [[nodiscard]] ApiReply ask(const std::string& method, const std::string& target, const std::string& body = {}) const {
+    [[nodiscard]] ApiReply ask(const std::string& method, const std::string& target,
+                               const std::string& body = {}) const {
         return test::ask(socket_, method, target, body);
     }
 
