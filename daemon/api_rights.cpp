@@ -22,7 +22,8 @@ std::optional<struct stat> look_at(const std::filesystem::path& path) {
     return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
 }
 
-// As the kernel decides it by the mode alone. Access control lists are not asked: whom they let in does it without the daemon.
+// As the kernel decides it by the mode alone. Access control lists are not asked: whom they let in does it without the
+// daemon.
 bool may(const Peer& peer, const std::filesystem::path& path, unsigned wanted) {
     const auto status = look_at(path);
     if (!status)
@@ -70,7 +71,8 @@ void ApiRights::check_creation(const Peer& peer, std::string_view topic, const T
 
 void ApiRights::check_deletion(const Peer& peer, std::string_view topic) const {
     const std::filesystem::path path = topic_path(topic);
-    const bool may_itself = may(peer, meta_path(path), kReadWrite) && may_remove(peer, path) && may(peer, clients_path(broker_), kReadWrite);
+    const bool may_itself = may(peer, meta_path(path), kReadWrite) && may_remove(peer, path) &&
+                            may(peer, clients_path(broker_), kReadWrite);
     if (!administers(peer) && !may_itself)
         refuse(peer, "delete", topic, "the right to write '" + path.string() + "' and what it lies in");
 }

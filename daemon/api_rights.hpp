@@ -11,9 +11,9 @@
 
 namespace ringmain::daemon {
 
-/// Those who administer: root, the daemon's own user, the owner of the broker directory and the members of the admin group may
-/// change everything. Anybody else may change what he could change without the daemon, by the rights of the files alone.
-/// Every check throws Error permission_denied (names the user, and what would be needed) unless it holds.
+/// Those who administer: root, the daemon's own user, the owner of the broker directory and the members of the admin
+/// group may change everything. Anybody else may change what he could change without the daemon, by the rights of the
+/// files alone. Every check throws Error permission_denied (names the user, and what would be needed) unless it holds.
 class ApiRights {
 public:
     ApiRights(const std::filesystem::path& broker, std::optional<std::uint32_t> admin_group)
@@ -33,7 +33,8 @@ public:
 private:
     [[nodiscard]] std::filesystem::path topic_path(std::string_view topic) const;
     void check_gift(const Peer& peer, std::string_view topic, const TopicAccess& access) const;
-    [[noreturn]] void refuse(const Peer& peer, std::string_view what, std::string_view topic, std::string_view needed) const;
+    [[noreturn]] void refuse(const Peer& peer, std::string_view what, std::string_view topic,
+                             std::string_view needed) const;
 
     std::filesystem::path broker_;
     std::optional<std::uint32_t> admin_group_;

@@ -43,7 +43,8 @@ HttpAnswer groups(const Broker& broker) {
 HttpAnswer group(const Broker& broker, const HttpCall& call, const std::string& name) {
     GroupAdmin admin(broker);
     const auto topic = call.query.find("topic");
-    std::vector<std::string> topics = topic == call.query.end() ? admin.topics_of(name) : std::vector<std::string>{topic->second};
+    std::vector<std::string> topics =
+        topic == call.query.end() ? admin.topics_of(name) : std::vector<std::string>{topic->second};
     if (topics.empty())
         throw Error(ErrorCode::not_found, name, "no topic has a group '" + name + "'");
     std::vector<GroupDescription> descriptions;
@@ -54,7 +55,8 @@ HttpAnswer group(const Broker& broker, const HttpCall& call, const std::string& 
 
 class Api {
 public:
-    Api(const ServiceContext& context, MetricsText metrics) : context_(context), topics_(context), metrics_(std::move(metrics)) {}
+    Api(const ServiceContext& context, MetricsText metrics)
+        : context_(context), topics_(context), metrics_(std::move(metrics)) {}
 
     HttpAnswer operator()(const HttpCall& call) const {
         const Path& path = call.path;
@@ -78,11 +80,12 @@ public:
 private:
     HttpAnswer topics(const HttpCall& call) const {
         const Path& path = call.path;
-        constexpr std::size_t kTopic = 3;            // v1 topics NAME
-        constexpr std::size_t kDeleteRecords = 6;    // v1 topics NAME partitions NUMBER delete-records
+        constexpr std::size_t kTopic = 3;          // v1 topics NAME
+        constexpr std::size_t kDeleteRecords = 6;  // v1 topics NAME partitions NUMBER delete-records
         if (path.size() == 2 && call.method == "GET")
             return topics_.list();
-        if (path.size() == kDeleteRecords && call.method == "POST" && path[3] == "partitions" && path[5] == "delete-records")
+        if (path.size() == kDeleteRecords && call.method == "POST" && path[3] == "partitions" &&
+            path[5] == "delete-records")
             return topics_.delete_records(call, path[2], path[4]);
         if (path.size() != kTopic)
             no_such_target(call);
@@ -104,7 +107,9 @@ private:
 
 }  // namespace
 
-HttpRouter::Handler api_handler(const ServiceContext& context, MetricsText metrics) { return Api(context, std::move(metrics)); }
+HttpRouter::Handler api_handler(const ServiceContext& context, MetricsText metrics) {
+    return Api(context, std::move(metrics));
+}
 
 HttpRouter::Handler metrics_handler(const ServiceContext& context, MetricsText metrics) {
     return [api = Api(context, std::move(metrics))](const HttpCall& call) {

@@ -43,13 +43,14 @@ void check_no_query(const HttpCall& call, std::initializer_list<std::string_view
 
 bool shares_with_group(const std::filesystem::path& directory) noexcept {
     struct stat status {};
-    return ::stat(directory.c_str(), &status) == 0 && (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IWGRP) != 0;
+    return ::stat(directory.c_str(), &status) == 0 && (status.st_mode & S_ISGID) != 0 &&
+           (status.st_mode & S_IWGRP) != 0;
 }
 
-/// What the request says, then what the configuration says; for the rest the topic gets the rights that it would have if the
-/// asker had made it himself, as far as the daemon may give them.
-TopicAccess access_for(const Peer& peer, const CreationRequest& request, const TopicAccess& configured, const ApiRights& rights,
-                       const std::filesystem::path& broker) {
+/// What the request says, then what the configuration says; for the rest the topic gets the rights that it would have
+/// if the asker had made it himself, as far as the daemon may give them.
+TopicAccess access_for(const Peer& peer, const CreationRequest& request, const TopicAccess& configured,
+                       const ApiRights& rights, const std::filesystem::path& broker) {
     TopicAccess access = request.options.access;
     const bool is_his = ::geteuid() == 0 && peer.uid != 0 && rights.may_create_himself(peer);
     const bool is_shared = shares_with_group(topics_path(broker));
@@ -68,13 +69,36 @@ TopicAccess access_for(const Peer& peer, const CreationRequest& request, const T
     return access;
 }
 
+/// A daemon that is not root cannot give a topic to who asked for it. Who would be shut out of his own topic, and can
+/// make it himself, is left to do so: the library then does.
+void check_is_of_use(const Peer& peer, std::string_view topic, const TopicAccess& access, const ApiRights& rights,
+                     const std::filesystem::path& broker) {
+    if (::geteuid() == 0 || peer.uid == ::geteuid() || !access.mode || !rights.may_create_himself(peer))
+        return;
+    struct stat status {};
+    const bool inherits = shares_with_group(topics_path(broker)) && ::stat(topics_path(broker).c_str(), &status) == 0;
+    const gid_t group = access.group.value_or(inherits ? status.st_gid : ::getegid());
+    unsigned granted = *access.mode & 07U;
+    if (access.owner == peer.uid)
+        granted = (*access.mode >> 6U) & 07U;
+    else if (peer.is_in(group))
+        granted = (*access.mode >> 3U) & 07U;
+    if ((granted & 02U) == 0) {
+        throw Error(ErrorCode::permission_denied, std::string(topic),
+                    "topic '" + std::string(topic) + "' would belong to the daemon's user " +
+                        std::to_string(::geteuid()) + ", and user " + std::to_string(peer.uid) +
+                        ", who may make it himself, could not write it");
+    }
+}
+
 void check_topic_is_there(const Broker& broker, const std::string& topic) { (void)broker.impl()->open_topic(topic); }
 
 std::uint32_t partition_number(const std::string& topic, const std::string& text) {
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (text.empty() || error != std::errc() || end != text.data() + text.size())
-        throw Error(ErrorCode::invalid_argument, topic, "topic '" + topic + "': the partition in the target is not a number");
+        throw Error(ErrorCode::invalid_argument, topic,
+                    "topic '" + topic + "': the partition in the target is not a number");
     return number;
 }
 
@@ -96,8 +120,10 @@ HttpAnswer ApiTopics::create(const HttpCall& call, const std::string& topic) con
     const ApiRights rights = rights_of(context_);
     rights.check_creation(peer, topic, request.options.access);
     request.options.access = access_for(peer, request, configured, rights, context_.broker.directory());
-    const TopicDescription made =
-        context_.quotas.create_topic(topic, request.options, [&call] { return call.is_called_off(); }, request.id);
+    if (request.umask)
+        check_is_of_use(peer, topic, request.options.access, rights, context_.broker.directory());
+    const TopicDescription made = context_.quotas.create_topic(
+        topic, request.options, [&call] { return call.is_called_off(); }, request.id);
     context_.log.write({.event = "topic_created",
                         .topic = topic,
                         .message = "topic '" + topic + "' was created for user " + std::to_string(peer.uid),
@@ -112,13 +138,14 @@ HttpAnswer ApiTopics::remove(const HttpCall& call, const std::string& topic) con
     if (const auto given = call.query.find("id"); given != call.query.end()) {
         id = topic_id_from(given->second);
         if (!id)
-            throw Error(ErrorCode::invalid_argument, topic, "topic '" + topic + "': the parameter id is not 32 hexadecimal digits");
+            throw Error(ErrorCode::invalid_argument, topic,
+                        "topic '" + topic + "': the parameter id is not 32 hexadecimal digits");
     }
-    check_topic_is_there(context_.broker, topic);
+    const TopicId found = context_.broker.impl()->open_topic(topic)->id();
     rights_of(context_).check_deletion(peer, topic);
     if (call.is_called_off())
         throw Error(ErrorCode::interrupted, topic, "the deletion of topic '" + topic + "' was called off");
-    context_.broker.impl()->delete_topic(topic, id);
+    context_.broker.impl()->delete_topic(topic, id.value_or(found));  // the one whose rights were looked at
     context_.log.write({.event = "topic_deleted",
                         .topic = topic,
                         .message = "topic '" + topic + "' was deleted for user " + std::to_string(peer.uid),
@@ -141,14 +168,16 @@ HttpAnswer ApiTopics::change(const HttpCall& call, const std::string& topic) con
         broker.set_retention(topic, *request.retention);
     if (request.access)
         broker.set_access(topic, *request.access);
-    context_.log.write({.event = "topic_changed",
-                        .topic = topic,
-                        .message = "topic '" + topic + "' was changed for user " + std::to_string(peer.uid) + ": " + to_json(request),
-                        .details = {{"uid", std::uint64_t{peer.uid}}}});
+    context_.log.write(
+        {.event = "topic_changed",
+         .topic = topic,
+         .message = "topic '" + topic + "' was changed for user " + std::to_string(peer.uid) + ": " + to_json(request),
+         .details = {{"uid", std::uint64_t{peer.uid}}}});
     return describe(topic);
 }
 
-HttpAnswer ApiTopics::delete_records(const HttpCall& call, const std::string& topic, const std::string& partition) const {
+HttpAnswer ApiTopics::delete_records(const HttpCall& call, const std::string& topic,
+                                     const std::string& partition) const {
     const Peer& peer = peer_of(call);
     check_no_query(call, {});
     const std::uint32_t number = partition_number(topic, partition);
@@ -160,8 +189,9 @@ HttpAnswer ApiTopics::delete_records(const HttpCall& call, const std::string& to
     context_.log.write({.event = "records_deleted",
                         .topic = topic,
                         .partition = number,
-                        .message = "records " + std::to_string(deleted.from) + " to " + std::to_string(deleted.to) + " of topic '" + topic +
-                                   "' partition " + partition + " were deleted for user " + std::to_string(peer.uid),
+                        .message = "records " + std::to_string(deleted.from) + " to " + std::to_string(deleted.to) +
+                                   " of topic '" + topic + "' partition " + partition + " were deleted for user " +
+                                   std::to_string(peer.uid),
                         .details = {{"uid", std::uint64_t{peer.uid}}}});
     return {200, to_json(deleted) + "\n"};
 }

@@ -16,7 +16,8 @@ public:
     [[nodiscard]] HttpAnswer create(const HttpCall& call, const std::string& topic) const;
     [[nodiscard]] HttpAnswer remove(const HttpCall& call, const std::string& topic) const;
     [[nodiscard]] HttpAnswer change(const HttpCall& call, const std::string& topic) const;
-    [[nodiscard]] HttpAnswer delete_records(const HttpCall& call, const std::string& topic, const std::string& partition) const;
+    [[nodiscard]] HttpAnswer delete_records(const HttpCall& call, const std::string& topic,
+                                            const std::string& partition) const;
 
 private:
     ServiceContext context_;

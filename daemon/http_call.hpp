@@ -12,11 +12,11 @@
 namespace ringmain::daemon {
 
 struct HttpCall {
-    std::string method;                        ///< GET, PUT, POST, PATCH or DELETE.
-    std::vector<std::string> path;             ///< The segments of the target, each percent-decoded by itself.
+    std::string method;             ///< GET, PUT, POST, PATCH or DELETE.
+    std::vector<std::string> path;  ///< The segments of the target, each percent-decoded by itself.
     std::map<std::string, std::string> query;
     std::string body;
-    std::optional<Peer> peer;                  ///< Nothing: over a port, from whoever.
+    std::optional<Peer> peer;  ///< Nothing: over a port, from whoever.
     const std::atomic<bool>* called_off = nullptr;
 
     /// The caller is gone, or the daemon ends: what has not been done need not be.

@@ -92,7 +92,8 @@ void HttpConnection::send(std::string answer, Clock::time_point deadline) {
 
 void HttpConnection::send_some() {
     while (sent_bytes_ < unsent_.size()) {
-        const ssize_t sent = ::send(socket_.get(), unsent_.data() + sent_bytes_, unsent_.size() - sent_bytes_, MSG_NOSIGNAL);
+        const ssize_t sent =
+            ::send(socket_.get(), unsent_.data() + sent_bytes_, unsent_.size() - sent_bytes_, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && errno == EAGAIN)

@@ -27,7 +27,8 @@ std::string_view trimmed(std::string_view text) noexcept {
 }
 
 bool is_plain(std::string_view line) noexcept {
-    return std::all_of(line.begin(), line.end(), [](char c) { return (c >= ' ' && c != '\x7f') || c == '\t' || c < 0; });
+    return std::all_of(line.begin(), line.end(),
+                       [](char c) { return (c >= ' ' && c != '\x7f') || c == '\t' || c < 0; });
 }
 
 }  // namespace
@@ -36,14 +37,16 @@ std::string_view HttpIntake::method() const noexcept { return std::string_view(t
 
 std::string_view HttpIntake::target() const noexcept {
     const std::size_t first = text_.find(' ');
-    const std::string_view rest = first == std::string::npos ? std::string_view() : std::string_view(text_).substr(first + 1);
+    const std::string_view rest =
+        first == std::string::npos ? std::string_view() : std::string_view(text_).substr(first + 1);
     return rest.substr(0, rest.find_first_of(" \r"));
 }
 
 void HttpIntake::take(std::string_view bytes) {
     if (complete_ || refusal_)
         return;
-    text_.append(bytes.substr(0, kHeadBytesMax + kBodyBytesMax - std::min(text_.size(), kHeadBytesMax + kBodyBytesMax)));
+    constexpr std::size_t kBytesMax = kHeadBytesMax + kHeadEnd.size() + kBodyBytesMax;
+    text_.append(bytes.substr(0, kBytesMax - std::min(text_.size(), kBytesMax)));
     if (head_bytes_ == 0)
         look_at_head();
     if (refusal_ || head_bytes_ == 0)
@@ -62,13 +65,15 @@ void HttpIntake::look_at_head() {
         return;
     std::string_view head = std::string_view(text_).substr(0, end);
     const std::string_view first = head.substr(0, head.find(kLineEnd));
-    if (std::count(first.begin(), first.end(), ' ') != 2 || !(first.ends_with(" HTTP/1.1") || first.ends_with(" HTTP/1.0")))
+    if (std::count(first.begin(), first.end(), ' ') != 2 ||
+        !(first.ends_with(" HTTP/1.1") || first.ends_with(" HTTP/1.0")))
         refuse(400, "the first line is not one of HTTP/1.1");
     for (bool is_first = true; !head.empty() && !refusal_; is_first = false) {
         const std::size_t line_end = std::min(head.find(kLineEnd), head.size());
         const std::string_view line = head.substr(0, line_end);
         if (line.size() > kLineBytesMax)
-            refuse(is_first ? 414 : 431, "a line of the request's head is longer than " + std::to_string(kLineBytesMax) + " bytes");
+            refuse(is_first ? 414 : 431,
+                   "a line of the request's head is longer than " + std::to_string(kLineBytesMax) + " bytes");
         else if (!is_plain(line))
             refuse(400, "a line of the request's head holds control characters");
         else if (!is_first)
@@ -87,7 +92,8 @@ void HttpIntake::look_at_line(std::string_view line) {
     if (name == "content-length") {
         std::size_t bytes = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-        const bool is_number = !value.empty() && end == value.data() + value.size() && error != std::errc::invalid_argument;
+        const bool is_number =
+            !value.empty() && end == value.data() + value.size() && error != std::errc::invalid_argument;
         if (!is_number || body_bytes_)
             return refuse(400, "Content-Length is not one number");
         if (error != std::errc() || bytes > kBodyBytesMax)

@@ -19,7 +19,8 @@ struct HttpRefusal {
 };
 
 /// Takes in one request. What a parser could be made to read without end, to unpack or to take for something else is
-/// refused here: chunks, encodings, ranges, parts, two lengths. So whatever comes out has a head and a body of known sizes.
+/// refused here: chunks, encodings, ranges, parts, two lengths. So whatever comes out has a head and a body of known
+/// sizes.
 class HttpIntake {
 public:
     /// Bytes that belong to no more than one request; what comes behind it is dropped.

@@ -9,7 +9,8 @@
 
 namespace ringmain::daemon {
 
-/// As the kernel tells it of a Unix socket: the user who connected, whatever he says. No pid: it can be another process's by now.
+/// As the kernel tells it of a Unix socket: the user who connected, whatever he says. No pid: it can be another
+/// process's by now.
 struct Peer {
     uid_t uid = 0;
     gid_t gid = 0;

@@ -99,7 +99,9 @@ HttpCall call_of(const httplib::Request& request) {
 class HttpRouter::Server : private httplib::Server {
 public:
     explicit Server(HttpRouter::Handler handler) : handler_(std::move(handler)) {
-        const auto serve = [this](const httplib::Request& request, httplib::Response& response) { this->serve(request, response); };
+        const auto serve = [this](const httplib::Request& request, httplib::Response& response) {
+            this->serve(request, response);
+        };
         Get(kAnyTarget, serve);
         Put(kAnyTarget, serve);
         Post(kAnyTarget, serve);
@@ -112,7 +114,8 @@ public:
         });
     }
 
-    std::string answer(const std::string& request, const std::optional<Peer>& peer, const std::atomic<bool>& called_off) {
+    std::string answer(const std::string& request, const std::optional<Peer>& peer,
+                       const std::atomic<bool>& called_off) {
         const Circumstances circumstances{&peer, &called_off};
         circumstances_ = &circumstances;
         MemoryStream stream(request);
@@ -128,7 +131,8 @@ private:
         const std::atomic<bool>* called_off;
     };
 
-    // Handlers go by the target as it was sent; the library's own routes are regular expressions, which see nothing of it.
+    // Handlers go by the target as it was sent; the library's own routes are regular expressions, which see nothing of
+    // it.
     static void prepare(httplib::Request& request) {
         request.path = kAnyTarget;
         if (!request.has_header("Content-Length"))
@@ -167,7 +171,8 @@ std::string HttpRouter::answer(const std::string& request, const std::optional<P
 
 std::string HttpRouter::refuse(const HttpRefusal& refusal) {
     const HttpAnswer answer = refusal_answer(refusal);
-    return "HTTP/1.1 " + std::to_string(answer.status) + " Refused\r\nConnection: close\r\nContent-Type: " + answer.type +
+    return "HTTP/1.1 " + std::to_string(answer.status) +
+           " Refused\r\nConnection: close\r\nContent-Type: " + answer.type +
            "\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
 }
 

@@ -22,7 +22,8 @@ constexpr int kAcceptsAtOnce = 64;
 bool is_over(const HttpConnection& connection) noexcept { return connection.state() == HttpConnection::State::over; }
 
 bool is_unfinished(const HttpConnection& connection) noexcept {
-    return connection.state() == HttpConnection::State::receiving || connection.state() == HttpConnection::State::sending;
+    return connection.state() == HttpConnection::State::receiving ||
+           connection.state() == HttpConnection::State::sending;
 }
 
 }  // namespace
@@ -77,7 +78,8 @@ int HttpServer::timeout_ms(Clock::time_point now) const noexcept {
         consider(accepts_again_);
     if (!next)
         return -1;
-    return static_cast<int>(std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(*next - now).count()));
+    return static_cast<int>(
+        std::max<std::int64_t>(0, std::chrono::ceil<std::chrono::milliseconds>(*next - now).count()));
 }
 
 void HttpServer::serve_once() {
@@ -112,8 +114,8 @@ void HttpServer::serve_once() {
 
 void HttpServer::accept_from(std::size_t endpoint) {
     for (int i = 0; i < kAcceptsAtOnce; ++i) {
-        platform::Descriptor socket(
-            platform::beyond_streams(::accept4(endpoints_[endpoint].socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
+        platform::Descriptor socket(platform::beyond_streams(
+            ::accept4(endpoints_[endpoint].socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
         if (!socket && (errno == ECONNABORTED || errno == EINTR))
             continue;
         if (!socket) {
@@ -125,7 +127,8 @@ void HttpServer::accept_from(std::size_t endpoint) {
         if (endpoints_[endpoint].knows_peers)
             peer = peer_of(socket.get());
         if (make_room(endpoint, peer))
-            entries_.push_back({endpoint, HttpConnection(std::move(socket), std::move(peer), Clock::now() + limits_.request)});
+            entries_.push_back(
+                {endpoint, HttpConnection(std::move(socket), std::move(peer), Clock::now() + limits_.request)});
     }
 }
 

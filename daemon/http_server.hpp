@@ -1,5 +1,5 @@
-// Listens, takes in requests, has them answered, and sends the answers. One thread waits for all sockets; a client that says
-// nothing, or does not read, costs a place in a bounded table for a bounded time, and nobody else's.
+// Listens, takes in requests, has them answered, and sends the answers. One thread waits for all sockets; a client that
+// says nothing, or does not read, costs a place in a bounded table for a bounded time, and nobody else's.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ namespace ringmain::daemon {
 
 struct HttpLimits {
     std::size_t connections = 256;
-    /// When a user, or all of a port together, have so many, the oldest of them whose request is not complete is closed.
+    /// When a user, or all of a port together, have so many, the oldest of them whose request is not complete is
+    /// closed.
     std::size_t connections_per_user = 64;
     std::chrono::milliseconds request{5'000};  ///< From the connection to the whole request.
     std::chrono::milliseconds answer{10'000};  ///< From the answer to its last byte.

@@ -24,12 +24,14 @@ public:
         const auto metrics = [this] { return metrics_.text(); };
         std::vector<HttpEndpoint> endpoints;
         file_.emplace(keeper_socket_path(context_.broker.directory()), configuration->socket.access);
-        endpoints.push_back({file_->listen(), true, std::make_shared<HttpRouter>(api_handler(context_, metrics)), work_of});
+        endpoints.push_back(
+            {file_->listen(), true, std::make_shared<HttpRouter>(api_handler(context_, metrics)), work_of});
         if (const auto& port = configuration->metrics_listen) {
             ListeningPort listening = listen_on_port(port->host, port->port);
-            context_.log.write({.event = "metrics_served", .message = "metrics are served on http://" + listening.address + "/metrics"});
-            endpoints.push_back(
-                {std::move(listening.socket), false, std::make_shared<HttpRouter>(metrics_handler(context_, metrics)), work_of});
+            context_.log.write({.event = "metrics_served",
+                                .message = "metrics are served on http://" + listening.address + "/metrics"});
+            endpoints.push_back({std::move(listening.socket), false,
+                                 std::make_shared<HttpRouter>(metrics_handler(context_, metrics)), work_of});
         }
         server_.emplace(std::move(endpoints));
         server_->start();
@@ -51,6 +53,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Service> make_http_service(const ServiceContext& context) { return std::make_unique<HttpService>(context); }
+std::unique_ptr<Service> make_http_service(const ServiceContext& context) {
+    return std::make_unique<HttpService>(context);
+}
 
 }  // namespace ringmain::daemon

@@ -81,7 +81,8 @@ union LoopbackAddress {
             v6.sin6_addr = long_one;
             v6.sin6_port = htons(port);
         } else {
-            throw Error(ErrorCode::invalid_argument, host, "'" + host + "' is not a loopback address (127.0.0.0/8 or ::1)");
+            throw Error(ErrorCode::invalid_argument, host,
+                        "'" + host + "' is not a loopback address (127.0.0.0/8 or ::1)");
         }
     }
     [[nodiscard]] socklen_t size() const noexcept { return any.sa_family == AF_INET ? sizeof v4 : sizeof v6; }

@@ -12,7 +12,8 @@
 
 namespace ringmain::daemon {
 
-/// Who may connect to keeper.sock; what is not given is as the broker directory lets: who may read and enter it may connect.
+/// Who may connect to keeper.sock; what is not given is as the broker directory lets: who may read and enter it may
+/// connect.
 struct SocketAccess {
     std::optional<std::uint32_t> group;
     std::optional<std::uint32_t> mode;  ///< Up to 0666; connecting needs the right to write.
@@ -22,8 +23,9 @@ struct SocketAccess {
 /// The file of a Unix socket, removed with the object unless it is another one by then.
 class SocketFile {
 public:
-    /// Makes it. Requires the keeper's lock: a socket that is there and on which nobody listens is then a dead daemon's, and
-    /// is replaced. Throws Error: busy (somebody listens), mismatch (it is no socket), permission_denied, no_space, io.
+    /// Makes it. Requires the keeper's lock: a socket that is there and on which nobody listens is then a dead
+    /// daemon's, and is replaced. Throws Error: busy (somebody listens), mismatch (it is no socket), permission_denied,
+    /// no_space, io.
     SocketFile(const std::filesystem::path& path, const SocketAccess& access);
     SocketFile(const SocketFile&) = delete;
     SocketFile& operator=(const SocketFile&) = delete;
@@ -46,8 +48,8 @@ struct ListeningPort {
     std::string address;  ///< "127.0.0.1:9464"
 };
 
-/// Listens on a loopback address; port 0: on any that is free. Throws Error: invalid_argument (not a loopback address), busy
-/// (the port is taken), permission_denied, io.
+/// Listens on a loopback address; port 0: on any that is free. Throws Error: invalid_argument (not a loopback address),
+/// busy (the port is taken), permission_denied, io.
 [[nodiscard]] ListeningPort listen_on_port(const std::string& host, std::uint16_t port);
 
 }  // namespace ringmain::daemon

@@ -11,7 +11,8 @@ std::string keeper_to_json(const KeeperThread& keeper) {
     using Json = nlohmann::ordered_json;
     const KeeperStatistics statistics = keeper.keeper().statistics();
     Json events = Json::object();
-    KeeperEventCounts::for_each_kind([&](KeeperEventKind kind) { events[std::string(to_string(kind))] = keeper.events().of(kind); });
+    KeeperEventCounts::for_each_kind(
+        [&](KeeperEventKind kind) { events[std::string(to_string(kind))] = keeper.events().of(kind); });
     const Json json = {{"pid", ::getpid()},
                        {"keeping", statistics.keeping},
                        {"steps", statistics.steps},

@@ -18,15 +18,19 @@ double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / kNsP
 
 constexpr const char* kOfPartition = "topic, partition";
 const std::array kPartitionMetrics = {
-    MetricOf<PartitionStats>{{"ringmain_partition_log_start_offset", kGauge, kOfPartition, "Oldest offset that is kept."},
-                             [](const PartitionStats& p) { return number(p.log_start); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_log_end_offset", kGauge, kOfPartition, "Next offset that a producer gets."},
-                             [](const PartitionStats& p) { return number(p.log_end); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_appended_records_total", kCounter, kOfPartition,
-                              "Offsets that producers took since the topic was created, those of closed tickets among them."},
-                             nullptr},  // needs the topic
-    MetricOf<PartitionStats>{{"ringmain_partition_records", kGauge, kOfPartition, "Offsets in the log, those of closed tickets among them."},
-                             [](const PartitionStats& p) { return number(p.records); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_log_start_offset", kGauge, kOfPartition, "Oldest offset that is kept."},
+        [](const PartitionStats& p) { return number(p.log_start); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_log_end_offset", kGauge, kOfPartition, "Next offset that a producer gets."},
+        [](const PartitionStats& p) { return number(p.log_end); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_appended_records_total", kCounter, kOfPartition,
+         "Offsets that producers took since the topic was created, those of closed tickets among them."},
+        nullptr},  // needs the topic
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_records", kGauge, kOfPartition, "Offsets in the log, those of closed tickets among them."},
+        [](const PartitionStats& p) { return number(p.records); }},
     MetricOf<PartitionStats>{{"ringmain_partition_record_bytes", kGauge, kOfPartition,
                               "Keys, values and headers of the records in the log; extrapolated from some of them."},
                              [](const PartitionStats& p) { return number(p.record_bytes); }},
@@ -41,29 +45,37 @@ const std::array kPartitionMetrics = {
     MetricOf<PartitionStats>{{"ringmain_partition_closed_tickets_total", kCounter, kOfPartition,
                               "Tickets of producers that stopped or died inside publish."},
                              [](const PartitionStats& p) { return number(p.closed_tickets); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_open_tickets", kGauge, kOfPartition, "Offsets that producers took and have not decided yet."},
+    MetricOf<PartitionStats>{{"ringmain_partition_open_tickets", kGauge, kOfPartition,
+                              "Offsets that producers took and have not decided yet."},
                              [](const PartitionStats& p) { return number(p.open_tickets); }},
     MetricOf<PartitionStats>{{"ringmain_partition_quarantined_cells", kGauge, kOfPartition,
                               "Cells that sit out until their late writer is heard of or proven dead."},
                              [](const PartitionStats& p) { return number(p.quarantined_cells); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_released_cells_total", kCounter, kOfPartition, "Cells that have come back from quarantine."},
+    MetricOf<PartitionStats>{{"ringmain_partition_released_cells_total", kCounter, kOfPartition,
+                              "Cells that have come back from quarantine."},
                              [](const PartitionStats& p) { return number(p.released_cells); }},
     MetricOf<PartitionStats>{{"ringmain_partition_gaps_total", kCounter, kOfPartition, "Gap events, over all readers."},
                              [](const PartitionStats& p) { return number(p.gaps); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_lost_records_total", kCounter, kOfPartition, "Records that readers missed by gaps."},
-                             [](const PartitionStats& p) { return number(p.lost_records); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_lost_records_total", kCounter, kOfPartition, "Records that readers missed by gaps."},
+        [](const PartitionStats& p) { return number(p.lost_records); }},
     MetricOf<PartitionStats>{{"ringmain_partition_producers", kGauge, kOfPartition, "Producers that are attached."},
                              [](const PartitionStats& p) { return number(p.attached.size()); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_exclusive", kGauge, kOfPartition, "1: a producer has the partition for itself alone."},
-                             [](const PartitionStats& p) { return p.exclusive ? 1.0 : 0.0; }},
-    MetricOf<PartitionStats>{{"ringmain_partition_producer_names", kGauge, kOfPartition, "Names of producers that are given away."},
-                             [](const PartitionStats& p) { return number(p.producer_names); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_reaped_producers_total", kCounter, kOfPartition, "Producers that were found dead."},
-                             [](const PartitionStats& p) { return number(p.reaped_producers); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_gates", kGauge, kOfPartition, "Readers that hold a gate of their own."},
-                             [](const PartitionStats& p) { return number(p.gates.size()); }},
-    MetricOf<PartitionStats>{{"ringmain_partition_damaged", kGauge, kOfPartition, "1: its file contradicts itself or cannot be read."},
-                             [](const PartitionStats& p) { return p.damage.empty() && p.error.empty() ? 0.0 : 1.0; }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_exclusive", kGauge, kOfPartition, "1: a producer has the partition for itself alone."},
+        [](const PartitionStats& p) { return p.exclusive ? 1.0 : 0.0; }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_producer_names", kGauge, kOfPartition, "Names of producers that are given away."},
+        [](const PartitionStats& p) { return number(p.producer_names); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_reaped_producers_total", kCounter, kOfPartition, "Producers that were found dead."},
+        [](const PartitionStats& p) { return number(p.reaped_producers); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_gates", kGauge, kOfPartition, "Readers that hold a gate of their own."},
+        [](const PartitionStats& p) { return number(p.gates.size()); }},
+    MetricOf<PartitionStats>{
+        {"ringmain_partition_damaged", kGauge, kOfPartition, "1: its file contradicts itself or cannot be read."},
+        [](const PartitionStats& p) { return p.damage.empty() && p.error.empty() ? 0.0 : 1.0; }},
 };
 constexpr MetricInfo kExtents{"ringmain_partition_extents", kGauge, "topic, partition, state",
                               "Extents of payload memory: free, owned by a producer, or sealed."};
@@ -74,11 +86,13 @@ const std::array kGroupMetrics = {
                                         [](const GroupPartitionDescription& p) { return number(p.lag.position); }},
     MetricOf<GroupPartitionDescription>{{"ringmain_group_lag_records", kGauge, kOfGroup, "Offsets still to be read."},
                                         [](const GroupPartitionDescription& p) { return number(p.lag.records); }},
-    MetricOf<GroupPartitionDescription>{{"ringmain_group_lag_bytes", kGauge, kOfGroup,
-                                         "Keys, values and headers still to be read; extrapolated from some of them."},
-                                        [](const GroupPartitionDescription& p) { return number(p.lag.bytes.value_or(0)); }},
     MetricOf<GroupPartitionDescription>{
-        {"ringmain_group_lag_seconds", kGauge, kOfGroup, "How old the oldest unread record is, by its timestamp; 0: there is none."},
+        {"ringmain_group_lag_bytes", kGauge, kOfGroup,
+         "Keys, values and headers still to be read; extrapolated from some of them."},
+        [](const GroupPartitionDescription& p) { return number(p.lag.bytes.value_or(0)); }},
+    MetricOf<GroupPartitionDescription>{
+        {"ringmain_group_lag_seconds", kGauge, kOfGroup,
+         "How old the oldest unread record is, by its timestamp; 0: there is none."},
         [](const GroupPartitionDescription& p) {
             return static_cast<double>(p.lag.time.value_or(std::chrono::milliseconds(0)).count()) / kMsPerSecond;
         }},
@@ -90,54 +104,69 @@ const std::array kGroupMetrics = {
     MetricOf<GroupPartitionDescription>{{"ringmain_group_fenced_commits_total", kCounter, kOfGroup,
                                          "Commits that were refused because another member had taken over."},
                                         [](const GroupPartitionDescription& p) { return number(p.fenced); }},
-    MetricOf<GroupPartitionDescription>{{"ringmain_group_handovers_total", kCounter, kOfGroup,
-                                         "Times that the partition went to another member: what rebalances there were."},
-                                        [](const GroupPartitionDescription& p) { return number(p.handovers); }},
-    MetricOf<GroupPartitionDescription>{{"ringmain_group_gates", kGauge, kOfGroup, "1: the log start waits for the group here."},
-                                        [](const GroupPartitionDescription& p) { return p.gates ? 1.0 : 0.0; }},
+    MetricOf<GroupPartitionDescription>{
+        {"ringmain_group_handovers_total", kCounter, kOfGroup,
+         "Times that the partition went to another member: what rebalances there were."},
+        [](const GroupPartitionDescription& p) { return number(p.handovers); }},
+    MetricOf<GroupPartitionDescription>{
+        {"ringmain_group_gates", kGauge, kOfGroup, "1: the log start waits for the group here."},
+        [](const GroupPartitionDescription& p) { return p.gates ? 1.0 : 0.0; }},
 };
 constexpr MetricInfo kGroupMembers{"ringmain_group_members", kGauge, "topic, group", "Members of the group."};
 
 const std::array kClientMetrics = {
     MetricOf<ClientStats>{{"ringmain_client_producers", kGauge, "client", "Producer slots that the client holds."},
                           [](const ClientStats& c) { return number(c.producers); }},
-    MetricOf<ClientStats>{{"ringmain_client_leases", kGauge, "client", "Partitions that the client has for itself alone."},
-                          [](const ClientStats& c) { return number(c.leases); }},
-    MetricOf<ClientStats>{{"ringmain_client_open_tickets", kGauge, "client", "Offsets that the client took and has not decided yet."},
-                          [](const ClientStats& c) { return number(c.open_tickets); }},
-    MetricOf<ClientStats>{{"ringmain_client_extents", kGauge, "client", "Extents of payload memory that the client holds."},
-                          [](const ClientStats& c) { return number(c.extents); }},
+    MetricOf<ClientStats>{
+        {"ringmain_client_leases", kGauge, "client", "Partitions that the client has for itself alone."},
+        [](const ClientStats& c) { return number(c.leases); }},
+    MetricOf<ClientStats>{
+        {"ringmain_client_open_tickets", kGauge, "client", "Offsets that the client took and has not decided yet."},
+        [](const ClientStats& c) { return number(c.open_tickets); }},
+    MetricOf<ClientStats>{
+        {"ringmain_client_extents", kGauge, "client", "Extents of payload memory that the client holds."},
+        [](const ClientStats& c) { return number(c.extents); }},
     MetricOf<ClientStats>{{"ringmain_client_gates", kGauge, "client", "Readers' gates that the client holds."},
                           [](const ClientStats& c) { return number(c.gates); }},
-    MetricOf<ClientStats>{{"ringmain_client_group_members", kGauge, "client", "Places in consumer groups that the client holds."},
-                          [](const ClientStats& c) { return number(c.member_slots); }},
-    MetricOf<ClientStats>{{"ringmain_client_group_partitions", kGauge, "client", "Partitions that the client owns in groups."},
-                          [](const ClientStats& c) { return number(c.group_partitions); }},
+    MetricOf<ClientStats>{
+        {"ringmain_client_group_members", kGauge, "client", "Places in consumer groups that the client holds."},
+        [](const ClientStats& c) { return number(c.member_slots); }},
+    MetricOf<ClientStats>{
+        {"ringmain_client_group_partitions", kGauge, "client", "Partitions that the client owns in groups."},
+        [](const ClientStats& c) { return number(c.group_partitions); }},
 };
 constexpr MetricInfo kClientInfo{"ringmain_client_info", kGauge, "client, pid, command, state",
-                                 "1 for each client: slot-incarnation, pid in its own pid namespace, name, and running, stopped, alive, dead or unknown."};
-constexpr MetricInfo kClients{"ringmain_clients", kGauge, "state", "Clients of the broker directory in each of these states."};
+                                 "1 for each client: slot-incarnation, pid in its own pid namespace, name, and "
+                                 "running, stopped, alive, dead or unknown."};
+constexpr MetricInfo kClients{"ringmain_clients", kGauge, "state",
+                              "Clients of the broker directory in each of these states."};
 const std::array<const char*, 5> kClientStates = {"running", "stopped", "alive", "dead", "unknown"};
 
 const std::array kBrokerMetrics = {
-    MetricOf<BrokerStats>{{"ringmain_topics", kGauge, "", "Topics."}, [](const BrokerStats& b) { return number(b.topics.size()); }},
-    MetricOf<BrokerStats>{{"ringmain_topics_unreadable", kGauge, "", "Topics that cannot be read; `ringmain doctor` says why."},
-                          [](const BrokerStats& b) {
-                              return number(static_cast<std::uint64_t>(std::count_if(b.topics.begin(), b.topics.end(),
-                                                                                     [](const TopicStats& t) { return !t.error.empty(); })));
-                          }},
+    MetricOf<BrokerStats>{{"ringmain_topics", kGauge, "", "Topics."},
+                          [](const BrokerStats& b) { return number(b.topics.size()); }},
+    MetricOf<BrokerStats>{
+        {"ringmain_topics_unreadable", kGauge, "", "Topics that cannot be read; `ringmain doctor` says why."},
+        [](const BrokerStats& b) {
+            return number(static_cast<std::uint64_t>(
+                std::count_if(b.topics.begin(), b.topics.end(), [](const TopicStats& t) { return !t.error.empty(); })));
+        }},
     MetricOf<BrokerStats>{{"ringmain_topics_bytes", kGauge, "", "Shared memory of all topics that can be read."},
                           [](const BrokerStats& b) { return number(b.topics_bytes); }},
-    MetricOf<BrokerStats>{{"ringmain_file_system_bytes", kGauge, "", "Size of the file system that the broker directory is on; 0: not known."},
+    MetricOf<BrokerStats>{{"ringmain_file_system_bytes", kGauge, "",
+                           "Size of the file system that the broker directory is on; 0: not known."},
                           [](const BrokerStats& b) { return number(b.file_system.bytes.value_or(0)); }},
-    MetricOf<BrokerStats>{{"ringmain_file_system_free_bytes", kGauge, "", "What is free there for the daemon's user; 0 also when it is not known."},
+    MetricOf<BrokerStats>{{"ringmain_file_system_free_bytes", kGauge, "",
+                           "What is free there for the daemon's user; 0 also when it is not known."},
                           [](const BrokerStats& b) { return number(b.file_system.free_bytes.value_or(0)); }},
-    MetricOf<BrokerStats>{{"ringmain_leftovers", kGauge, "", "Files and directories of killed creations and deletions that wait to be swept."},
+    MetricOf<BrokerStats>{{"ringmain_leftovers", kGauge, "",
+                           "Files and directories of killed creations and deletions that wait to be swept."},
                           [](const BrokerStats& b) { return number(b.leftovers.total()); }},
-    MetricOf<BrokerStats>{{"ringmain_clients_hidden", kGauge, "", "Clients beyond the 256 that have samples of their own."},
-                          [](const BrokerStats& b) {
-                              return number(b.clients.size() > kClientsShown ? b.clients.size() - kClientsShown : 0);
-                          }},
+    MetricOf<BrokerStats>{
+        {"ringmain_clients_hidden", kGauge, "", "Clients beyond the 256 that have samples of their own."},
+        [](const BrokerStats& b) {
+            return number(b.clients.size() > kClientsShown ? b.clients.size() - kClientsShown : 0);
+        }},
 };
 
 const char* state_of(const ClientStats& client) noexcept {
@@ -173,7 +202,9 @@ void collect_of(MetricFamilies& families, const Metrics& metrics, const Each& ea
         if (metric.value == nullptr)
             continue;
         prometheus::MetricFamily family = family_of(metric.info);
-        each([&](const auto& thing, const LabelValues& labels) { add_sample(family, metric.info, labels, metric.value(thing)); });
+        each([&](const auto& thing, const LabelValues& labels) {
+            add_sample(family, metric.info, labels, metric.value(thing));
+        });
         families.push_back(std::move(family));
     }
 }
@@ -188,16 +219,20 @@ void for_each_partition(const BrokerStats& stats, const Call& call) {
 
 void collect_partitions(MetricFamilies& families, const BrokerStats& stats) {
     collect_of(families, kPartitionMetrics, [&](const auto& add) {
-        for_each_partition(stats, [&](const TopicStats&, const PartitionStats& partition, const LabelValues& labels) { add(partition, labels); });
+        for_each_partition(stats, [&](const TopicStats&, const PartitionStats& partition, const LabelValues& labels) {
+            add(partition, labels);
+        });
     });
     for (const auto& metric : kPartitionMetrics) {
         if (metric.value != nullptr)
             continue;
         prometheus::MetricFamily appended = family_of(metric.info);
-        for_each_partition(stats, [&](const TopicStats& topic, const PartitionStats& partition, const LabelValues& labels) {
-            const std::uint64_t first = topic.description.options.first_offset;
-            add_sample(appended, metric.info, labels, number(partition.log_end > first ? partition.log_end - first : 0));
-        });
+        for_each_partition(stats,
+                           [&](const TopicStats& topic, const PartitionStats& partition, const LabelValues& labels) {
+                               const std::uint64_t first = topic.description.options.first_offset;
+                               add_sample(appended, metric.info, labels,
+                                          number(partition.log_end > first ? partition.log_end - first : 0));
+                           });
         families.push_back(std::move(appended));
     }
     prometheus::MetricFamily extents = family_of(kExtents);
@@ -225,7 +260,8 @@ void collect_groups(MetricFamilies& families, const BrokerStats& stats) {
     prometheus::MetricFamily members = family_of(kGroupMembers);
     for (const TopicStats& topic : stats.topics) {
         for (const GroupDescription& group : topic.groups) {
-            const auto count = std::count_if(group.members.begin(), group.members.end(), [](const auto& member) { return member.in_group; });
+            const auto count = std::count_if(group.members.begin(), group.members.end(),
+                                             [](const auto& member) { return member.in_group; });
             add_sample(members, kGroupMembers, {topic.name, group.name}, static_cast<double>(count));
         }
     }
@@ -241,13 +277,15 @@ void collect_clients(MetricFamilies& families, const BrokerStats& stats) {
     prometheus::MetricFamily info = family_of(kClientInfo);
     for (std::size_t i = 0; i < shown; ++i) {
         const ClientStats& client = stats.clients[i];
-        add_sample(info, kClientInfo, {name_of(client), std::to_string(client.client.pid), client.command, state_of(client)}, 1);
+        add_sample(info, kClientInfo,
+                   {name_of(client), std::to_string(client.client.pid), client.command, state_of(client)}, 1);
     }
     families.push_back(std::move(info));
     prometheus::MetricFamily clients = family_of(kClients);
     for (const char* const state : kClientStates) {
-        const auto count = std::count_if(stats.clients.begin(), stats.clients.end(),
-                                         [&](const ClientStats& client) { return std::string_view(state_of(client)) == state; });
+        const auto count = std::count_if(stats.clients.begin(), stats.clients.end(), [&](const ClientStats& client) {
+            return std::string_view(state_of(client)) == state;
+        });
         add_sample(clients, kClients, {state}, static_cast<double>(count));
     }
     families.push_back(std::move(clients));

@@ -14,7 +14,8 @@ namespace ringmain::daemon {
 
 namespace {
 
-constexpr MetricInfo kDuration{"ringmain_metrics_collection_seconds", MetricKind::gauge, "", "How long it took to collect these metrics."};
+constexpr MetricInfo kDuration{"ringmain_metrics_collection_seconds", MetricKind::gauge, "",
+                               "How long it took to collect these metrics."};
 
 template <class Things>
 void append(Things& all, Things&& more) {

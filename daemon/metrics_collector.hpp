@@ -17,8 +17,8 @@ namespace ringmain::daemon {
 /// Every metric that is ever served.
 [[nodiscard]] std::vector<MetricInfo> all_metrics();
 
-/// Thread safety: all calls from any thread. One look at the broker at a time: whoever came while one was waited for gets the
-/// next one, all together.
+/// Thread safety: all calls from any thread. One look at the broker at a time: whoever came while one was waited for
+/// gets the next one, all together.
 class MetricsCollector : public prometheus::Collectable {
 public:
     MetricsCollector(const Broker& broker, const KeeperThread& keeper) : reader_(broker), keeper_(keeper) {}

@@ -13,29 +13,37 @@ double seconds(std::chrono::nanoseconds time) noexcept { return std::chrono::dur
 const std::array kMetrics = {
     MetricOf<KeeperStatistics>{{"ringmain_keeper_steps_total", MetricKind::counter, "", "Steps of the keeper."},
                                [](const KeeperStatistics& k) { return number(k.steps); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_idle_steps_total", MetricKind::counter, "", "Steps that found nothing to do."},
-                               [](const KeeperStatistics& k) { return number(k.idle_steps); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_last_step_seconds", MetricKind::gauge, "", "How long the last step took."},
-                               [](const KeeperStatistics& k) { return seconds(k.last_step); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_longest_step_seconds", MetricKind::gauge, "", "The longest step since the daemon was started."},
+    MetricOf<KeeperStatistics>{
+        {"ringmain_keeper_idle_steps_total", MetricKind::counter, "", "Steps that found nothing to do."},
+        [](const KeeperStatistics& k) { return number(k.idle_steps); }},
+    MetricOf<KeeperStatistics>{
+        {"ringmain_keeper_last_step_seconds", MetricKind::gauge, "", "How long the last step took."},
+        [](const KeeperStatistics& k) { return seconds(k.last_step); }},
+    MetricOf<KeeperStatistics>{{"ringmain_keeper_longest_step_seconds", MetricKind::gauge, "",
+                                "The longest step since the daemon was started."},
                                [](const KeeperStatistics& k) { return seconds(k.longest_step); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_longest_step_of_minute_seconds", MetricKind::gauge, "", "The longest step of the last minute."},
+    MetricOf<KeeperStatistics>{{"ringmain_keeper_longest_step_of_minute_seconds", MetricKind::gauge, "",
+                                "The longest step of the last minute."},
                                [](const KeeperStatistics& k) { return seconds(k.longest_step_of_minute); }},
     MetricOf<KeeperStatistics>{{"ringmain_keeper_topics", MetricKind::gauge, "", "Topics that the keeper looks after."},
                                [](const KeeperStatistics& k) { return number(k.topics); }},
     MetricOf<KeeperStatistics>{{"ringmain_keeper_partitions", MetricKind::gauge, "", "Partitions of those topics."},
                                [](const KeeperStatistics& k) { return number(k.partitions); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_unreadable_topics", MetricKind::gauge, "", "Topics that nobody looks after."},
-                               [](const KeeperStatistics& k) { return number(k.unreadable_topics); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_clients", MetricKind::gauge, "", "Clients that are alive in the broker directory."},
-                               [](const KeeperStatistics& k) { return number(k.clients); }},
-    MetricOf<KeeperStatistics>{{"ringmain_keeper_watched_clients", MetricKind::gauge, "", "Those whose end is noticed at once."},
-                               [](const KeeperStatistics& k) { return number(k.watched_clients); }},
+    MetricOf<KeeperStatistics>{
+        {"ringmain_keeper_unreadable_topics", MetricKind::gauge, "", "Topics that nobody looks after."},
+        [](const KeeperStatistics& k) { return number(k.unreadable_topics); }},
+    MetricOf<KeeperStatistics>{
+        {"ringmain_keeper_clients", MetricKind::gauge, "", "Clients that are alive in the broker directory."},
+        [](const KeeperStatistics& k) { return number(k.clients); }},
+    MetricOf<KeeperStatistics>{
+        {"ringmain_keeper_watched_clients", MetricKind::gauge, "", "Those whose end is noticed at once."},
+        [](const KeeperStatistics& k) { return number(k.watched_clients); }},
     MetricOf<KeeperStatistics>{{"ringmain_keeper_keeping", MetricKind::gauge, "",
                                 "0: another keeper took over, or the client table was replaced; nothing is recycled."},
                                [](const KeeperStatistics& k) { return k.keeping ? 1.0 : 0.0; }},
 };
-constexpr MetricInfo kEvents{"ringmain_keeper_events_total", MetricKind::counter, "kind", "What the keeper did and found."};
+constexpr MetricInfo kEvents{"ringmain_keeper_events_total", MetricKind::counter, "kind",
+                             "What the keeper did and found."};
 constexpr MetricInfo kBuild{"ringmain_build_info", MetricKind::gauge, "version", "1, for the version of the daemon."};
 
 }  // namespace
@@ -57,8 +65,9 @@ MetricFamilies collect_keeper(const KeeperThread& keeper) {
         add_sample(families.back(), metric.info, {}, metric.value(statistics));
     }
     prometheus::MetricFamily events = family_of(kEvents);
-    KeeperEventCounts::for_each_kind(
-        [&](KeeperEventKind kind) { add_sample(events, kEvents, {std::string(to_string(kind))}, number(keeper.events().of(kind))); });
+    KeeperEventCounts::for_each_kind([&](KeeperEventKind kind) {
+        add_sample(events, kEvents, {std::string(to_string(kind))}, number(keeper.events().of(kind)));
+    });
     families.push_back(std::move(events));
     families.push_back(family_of(kBuild));
     add_sample(families.back(), kBuild, {RINGMAIN_VERSION}, 1);

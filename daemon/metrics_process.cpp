@@ -33,7 +33,9 @@ std::optional<double> stat_field(int number) {
     return std::stod(field);
 }
 
-double in_seconds(const timeval& time) noexcept { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicro; }
+double in_seconds(const timeval& time) noexcept {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * kMicro;
+}
 
 std::optional<double> processor_seconds() {
     rusage usage{};
@@ -94,14 +96,21 @@ struct ProcessMetric {
 };
 
 constexpr std::array kMetrics = {
-    ProcessMetric{{"process_cpu_seconds_total", MetricKind::counter, "", "Processor time of the daemon, user and system."}, processor_seconds},
-    ProcessMetric{{"process_resident_memory_bytes", MetricKind::gauge, "", "Resident memory of the daemon, shared memory that it has mapped among it."},
+    ProcessMetric{
+        {"process_cpu_seconds_total", MetricKind::counter, "", "Processor time of the daemon, user and system."},
+        processor_seconds},
+    ProcessMetric{{"process_resident_memory_bytes", MetricKind::gauge, "",
+                   "Resident memory of the daemon, shared memory that it has mapped among it."},
                   resident_bytes},
-    ProcessMetric{{"process_virtual_memory_bytes", MetricKind::gauge, "", "Virtual memory of the daemon."}, virtual_bytes},
+    ProcessMetric{{"process_virtual_memory_bytes", MetricKind::gauge, "", "Virtual memory of the daemon."},
+                  virtual_bytes},
     ProcessMetric{{"process_threads", MetricKind::gauge, "", "Threads of the daemon."}, threads},
     ProcessMetric{{"process_open_fds", MetricKind::gauge, "", "Open descriptors of the daemon."}, open_descriptors},
-    ProcessMetric{{"process_max_fds", MetricKind::gauge, "", "How many descriptors the daemon may have."}, descriptors_max},
-    ProcessMetric{{"process_start_time_seconds", MetricKind::gauge, "", "When the daemon was started, since the Unix epoch."}, start_time},
+    ProcessMetric{{"process_max_fds", MetricKind::gauge, "", "How many descriptors the daemon may have."},
+                  descriptors_max},
+    ProcessMetric{
+        {"process_start_time_seconds", MetricKind::gauge, "", "When the daemon was started, since the Unix epoch."},
+        start_time},
 };
 
 }  // namespace

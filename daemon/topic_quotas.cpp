@@ -31,6 +31,21 @@ std::uint64_t bytes_of_files_in(const fs::path& directory) noexcept {
     throw Error(ErrorCode::limit, std::string(name), fmt::format("topic '{}' is not created: {}", name, why));
 }
 
+[[noreturn]] void refuse_existing(std::string_view name, const fs::path& directory) {
+    throw Error(ErrorCode::already_exists, std::string(name),
+                fmt::format("topic '{}' exists already in '{}'", name, directory.string()));
+}
+
+// Only to say so rather than that a quota is used up: the creation decides.
+bool exists(const Broker::Impl& broker, std::string_view name) {
+    try {
+        (void)broker.open_topic(name);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 /// What a creation may take, from the check to its end.
@@ -59,11 +74,11 @@ TopicDescription TopicQuotas::create_topic(std::string_view name, const TopicOpt
                                            const std::function<bool()>& stop, const std::optional<TopicId>& id) {
     check_topic_name(name);
     check_topic_options(name, options);
+    if (exists(*broker_.impl(), name))
+        refuse_existing(name, broker_.directory());
     const Reservation reservation(*this, name, topic_bytes(options));
-    if (!broker_.impl()->try_create_topic(name, options, stop, id)) {
-        throw Error(ErrorCode::already_exists, std::string(name),
-                    fmt::format("topic '{}' exists already in '{}'", name, broker_.directory().string()));
-    }
+    if (!broker_.impl()->try_create_topic(name, options, stop, id))
+        refuse_existing(name, broker_.directory());
     return broker_.describe_topic(name);
 }
 

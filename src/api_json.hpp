@@ -12,17 +12,18 @@
 
 namespace ringmain {
 
-// Reading: text is input. A member that is not known, is of the wrong type or does not fit throws Error invalid_argument with
-// its name, its value and its range.
+// Reading: text is input. A member that is not known, is of the wrong type or does not fit throws Error
+// invalid_argument with its name, its value and its range.
 
 struct CreationRequest {
     TopicOptions options;
-    std::optional<TopicId> id;            ///< Chosen by who asks, to know the topic again when the answer is lost.
-    std::optional<std::uint32_t> umask;   ///< Of who asks, for what `options.access` does not say.
+    std::optional<TopicId> id;           ///< Chosen by who asks, to know the topic again when the answer is lost.
+    std::optional<std::uint32_t> umask;  ///< Of who asks, for what `options.access` does not say.
 };
 [[nodiscard]] std::string to_json(const CreationRequest& request);
 /// What the text does not say is as in `defaults`. An empty text is an empty object.
-[[nodiscard]] CreationRequest creation_from_json(std::string_view topic, std::string_view text, const TopicOptions& defaults);
+[[nodiscard]] CreationRequest creation_from_json(std::string_view topic, std::string_view text,
+                                                 const TopicOptions& defaults);
 
 struct ChangeRequest {
     std::optional<Retention> retention;

@@ -9,11 +9,11 @@ namespace ringmain {
 
 namespace {
 
-constexpr std::array kCodes = {ErrorCode::not_found,     ErrorCode::already_exists,   ErrorCode::not_ready,
-                               ErrorCode::version_mismatch, ErrorCode::corrupt,       ErrorCode::no_space,
-                               ErrorCode::permission_denied, ErrorCode::limit,        ErrorCode::invalid_argument,
-                               ErrorCode::mismatch,      ErrorCode::busy,             ErrorCode::forked,
-                               ErrorCode::topic_deleted, ErrorCode::interrupted,      ErrorCode::io};
+constexpr std::array kCodes = {ErrorCode::not_found,         ErrorCode::already_exists, ErrorCode::not_ready,
+                               ErrorCode::version_mismatch,  ErrorCode::corrupt,        ErrorCode::no_space,
+                               ErrorCode::permission_denied, ErrorCode::limit,          ErrorCode::invalid_argument,
+                               ErrorCode::mismatch,          ErrorCode::busy,           ErrorCode::forked,
+                               ErrorCode::topic_deleted,     ErrorCode::interrupted,    ErrorCode::io};
 
 constexpr const char* kAnswer = "the daemon's answer";
 
@@ -37,7 +37,8 @@ std::string without_system_text(std::string message, int system_error) {
 
 [[noreturn]] void strange(std::string_view text) {
     constexpr std::size_t kShown = 200;
-    throw Error(ErrorCode::io, kAnswer, std::string(kAnswer) + " is not understood: " + std::string(text.substr(0, kShown)));
+    throw Error(ErrorCode::io, kAnswer,
+                std::string(kAnswer) + " is not understood: " + std::string(text.substr(0, kShown)));
 }
 
 // An answer may have more members than are asked for here: those of a later version.
@@ -101,7 +102,8 @@ Error error_from_json(int status, std::string_view text) {
             return Error(*code, *object, without_system_text(*message, system_error), system_error);
         strange(text);
     } catch (const Error& error) {
-        return Error(ErrorCode::io, error.object(), std::string(error.what()) + " (HTTP status " + std::to_string(status) + ")");
+        return Error(ErrorCode::io, error.object(),
+                     std::string(error.what()) + " (HTTP status " + std::to_string(status) + ")");
     }
 }
 

@@ -34,7 +34,8 @@ std::optional<LocalHttp> connect_to(const std::filesystem::path& socket, std::ch
 
 }  // namespace
 
-DaemonClient::DaemonClient(const std::filesystem::path& broker) : broker_(broker), socket_(keeper_socket_path(broker)) {}
+DaemonClient::DaemonClient(const std::filesystem::path& broker)
+    : broker_(broker), socket_(keeper_socket_path(broker)) {}
 
 std::string DaemonClient::silence() const {
     return "the daemon of '" + broker_.string() + "' (" +

@@ -23,9 +23,10 @@ public:
         left,      ///< It stopped answering after it was asked: it may still do it when it goes on.
         lost,      ///< It ended after it was asked: it may have done it.
     };
-    /// Waits as long as the daemon shows that it is alive. `stop`, asked every few milliseconds: once it says true the request
-    /// is called off, and the answer says which of both came first. Throws Error: limit, io.
-    Outcome ask(std::string_view method, std::string_view target, std::string_view body = {}, const std::function<bool()>& stop = {});
+    /// Waits as long as the daemon shows that it is alive. `stop`, asked every few milliseconds: once it says true the
+    /// request is called off, and the answer says which of both came first. Throws Error: limit, io.
+    Outcome ask(std::string_view method, std::string_view target, std::string_view body = {},
+                const std::function<bool()>& stop = {});
 
     [[nodiscard]] const platform::HttpReply& reply() const noexcept { return reply_; }
     /// "the daemon of '/dev/shm/ringmain' (pid 4711) does not answer".

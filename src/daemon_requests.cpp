@@ -1,8 +1,9 @@
 // What is done by the daemon if one listens, and here if none does.
 //
-// An answer can be lost: the daemon may end, or stop, when it has been asked. Then nobody knows whether it did it, and a
-// stopped one may still do it. So a topic to be made has an id that is chosen here, and a topic to be deleted is named
-// with its id: what was done is found out by looking, and what comes late meets another topic's id and does nothing.
+// An answer can be lost: the daemon may end, or stop, when it has been asked. Then nobody knows whether it did it, and
+// a stopped one may still do it. So a topic to be made has an id that is chosen here, and a topic to be deleted is
+// named with its id: what was done is found out by looking, and what comes late meets another topic's id and does
+// nothing.
 #include "daemon_requests.hpp"
 
 #include "api_json.hpp"
@@ -25,7 +26,9 @@ constexpr int kAttempts = 16;
 constexpr int kStatusGood = 200;
 constexpr int kStatusCreated = 201;
 
-std::string target_of(std::string_view topic) { return "/v1/topics/" + std::string(topic); }  // a legal name needs no escapes
+std::string target_of(std::string_view topic) {
+    return "/v1/topics/" + std::string(topic);
+}  // a legal name needs no escapes
 
 // Nothing: there is no topic of that name, or none that may be read.
 std::optional<TopicId> id_of(const Broker::Impl& broker, std::string_view name) {
@@ -50,14 +53,21 @@ auto in_its_place(const DaemonClient& daemon, const Act& act) {
 }
 
 [[noreturn]] void lost_too_often(std::string_view name, const std::filesystem::path& directory) {
-    throw error_about(ErrorCode::not_ready, "topic '" + std::string(name) + "'",
-                      "could not be dealt with: one daemon of '" + directory.string() + "' after the other ended meanwhile");
+    throw error_about(
+        ErrorCode::not_ready, "topic '" + std::string(name) + "'",
+        "could not be dealt with: one daemon of '" + directory.string() + "' after the other ended meanwhile");
 }
 
 class Creation {
 public:
-    Creation(Broker::Impl& broker, std::string_view name, const TopicOptions& options, const std::function<bool()>& stop)
-        : broker_(broker), daemon_(broker.directory()), name_(name), options_(options), stop_(stop), id_(platform::random_id()) {}
+    Creation(Broker::Impl& broker, std::string_view name, const TopicOptions& options,
+             const std::function<bool()>& stop)
+        : broker_(broker),
+          daemon_(broker.directory()),
+          name_(name),
+          options_(options),
+          stop_(stop),
+          id_(platform::random_id()) {}
 
     std::optional<TopicDescription> run() {
         const std::string body = to_json(CreationRequest{options_, id_, platform::current_umask()});
@@ -119,7 +129,9 @@ private:
         throw error;
     }
 
-    [[nodiscard]] TopicDescription described() const { return describe_topic(*broker_.open_topic(name_), broker_.clients()); }
+    [[nodiscard]] TopicDescription described() const {
+        return describe_topic(*broker_.open_topic(name_), broker_.clients());
+    }
 
     Broker::Impl& broker_;
     DaemonClient daemon_;
@@ -129,7 +141,8 @@ private:
     TopicId id_;
 };
 
-// True: the daemon answered that it is done. False: it cannot be asked, may not be asked by this user, or did not answer.
+// True: the daemon answered that it is done. False: it cannot be asked, may not be asked by this user, or did not
+// answer.
 bool done_by_daemon(DaemonClient& daemon, std::string_view method, const std::string& target, const std::string& body) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         const Outcome outcome = daemon.ask(method, target, body);
@@ -165,8 +178,8 @@ bool done_directly(const Act& directly, DaemonClient& daemon, std::string_view m
 
 }  // namespace
 
-std::optional<TopicDescription> create_topic_somehow(Broker::Impl& broker, std::string_view name, const TopicOptions& options,
-                                                     const std::function<bool()>& stop) {
+std::optional<TopicDescription> create_topic_somehow(Broker::Impl& broker, std::string_view name,
+                                                     const TopicOptions& options, const std::function<bool()>& stop) {
     broker.check_not_forked();
     check_topic_name(name);
     check_topic_options(name, options);
@@ -222,8 +235,8 @@ void change_topic_somehow(Broker::Impl& broker, std::string_view name, const std
     (void)done_directly(directly, daemon, "PATCH", target_of(name), body);
 }
 
-RecordsDeleted delete_records_somehow(Broker::Impl& broker, std::string_view name, std::uint32_t partition, std::uint64_t offset,
-                                      const std::function<RecordsDeleted()>& directly) {
+RecordsDeleted delete_records_somehow(Broker::Impl& broker, std::string_view name, std::uint32_t partition,
+                                      std::uint64_t offset, const std::function<RecordsDeleted()>& directly) {
     broker.check_not_forked();
     check_topic_name(name);
     if (broker.is_kept_here())

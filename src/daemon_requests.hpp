@@ -9,8 +9,8 @@
 
 namespace ringmain {
 
-/// Nothing: the topic exists. Otherwise as Broker::create_topic; not_ready if there is a daemon that does not answer, and
-/// this process lacks the rights to do without it.
+/// Nothing: the topic exists. Otherwise as Broker::create_topic; not_ready if there is a daemon that does not answer,
+/// and this process lacks the rights to do without it.
 [[nodiscard]] std::optional<TopicDescription> create_topic_somehow(Broker::Impl& broker, std::string_view name,
                                                                    const TopicOptions& options,
                                                                    const std::function<bool()>& stop = {});
@@ -19,7 +19,7 @@ void delete_topic_somehow(Broker::Impl& broker, std::string_view name);
 // For what the rights of files decide: `directly` does it, and the daemon is asked when this process may not.
 void change_topic_somehow(Broker::Impl& broker, std::string_view name, const std::string& body,
                           const std::function<void()>& directly);
-RecordsDeleted delete_records_somehow(Broker::Impl& broker, std::string_view name, std::uint32_t partition, std::uint64_t offset,
-                                      const std::function<RecordsDeleted()>& directly);
+RecordsDeleted delete_records_somehow(Broker::Impl& broker, std::string_view name, std::uint32_t partition,
+                                      std::uint64_t offset, const std::function<RecordsDeleted()>& directly);
 
 }  // namespace ringmain

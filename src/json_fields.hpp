@@ -26,7 +26,8 @@ public:
 
     /// Parses the text; an empty one is an empty object.
     [[nodiscard]] static JsonFields parse(std::string_view object, std::string about, std::string_view text) {
-        Json json = text.find_first_not_of(" \t\r\n") == std::string_view::npos ? Json::object() : Json::parse(text, nullptr, false);
+        Json json = text.find_first_not_of(" \t\r\n") == std::string_view::npos ? Json::object()
+                                                                                : Json::parse(text, nullptr, false);
         if (json.is_discarded())
             throw Error(ErrorCode::invalid_argument, std::string(object), about + " is not JSON");
         return {object, std::move(about), std::move(json)};

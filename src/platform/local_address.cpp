@@ -18,8 +18,9 @@ LocalAddress::LocalAddress(const std::filesystem::path& socket) {
         path = "/proc/self/fd/" + std::to_string(directory_.get()) + "/" + socket.filename().string();
     }
     if (path.size() > kPathMax) {
-        throw Error(ErrorCode::invalid_argument, socket.string(),
-                    "the name of the socket '" + socket.string() + "' is longer than " + std::to_string(kPathMax) + " bytes");
+        throw Error(
+            ErrorCode::invalid_argument, socket.string(),
+            "the name of the socket '" + socket.string() + "' is longer than " + std::to_string(kPathMax) + " bytes");
     }
     path.copy(address_.sun_path, kPathMax);
 }

@@ -14,8 +14,8 @@ namespace ringmain::platform {
 /// /proc/self/fd; so the object must live as long as the address is used.
 class LocalAddress {
 public:
-    /// Throws Error: not_found, permission_denied (the directory of a long path), invalid_argument (a file name that is too long
-    /// even so).
+    /// Throws Error: not_found, permission_denied (the directory of a long path), invalid_argument (a file name that is
+    /// too long even so).
     explicit LocalAddress(const std::filesystem::path& socket);
 
     [[nodiscard]] const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }

@@ -20,9 +20,10 @@ struct HttpReply {
 /// Nothing here waits for the other side longer than it is told to. What that answers is input: bounded and checked.
 class LocalHttp {
 public:
-    /// Connects, and waits that long while too many others wait to be accepted; then `wait` never gets an answer. Nothing:
-    /// nobody listens there. Throws Error: permission_denied, limit, io.
-    [[nodiscard]] static std::optional<LocalHttp> connect(const std::filesystem::path& socket, std::chrono::milliseconds timeout);
+    /// Connects, and waits that long while too many others wait to be accepted; then `wait` never gets an answer.
+    /// Nothing: nobody listens there. Throws Error: permission_denied, limit, io.
+    [[nodiscard]] static std::optional<LocalHttp> connect(const std::filesystem::path& socket,
+                                                          std::chrono::milliseconds timeout);
 
     enum class State : std::uint8_t {
         waiting,  ///< The answer is not complete.
@@ -44,7 +45,8 @@ public:
 private:
     enum class Step : std::uint8_t { again, later, ended };
 
-    explicit LocalHttp(Descriptor socket, bool connected) noexcept : socket_(std::move(socket)), connected_(connected) {}
+    explicit LocalHttp(Descriptor socket, bool connected) noexcept
+        : socket_(std::move(socket)), connected_(connected) {}
     Step send_some() noexcept;
     Step receive_some();
     State parse(bool ended);
