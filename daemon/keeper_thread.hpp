@@ -17,9 +17,9 @@ public:
     /// Takes the keeper's lock; works from start() on. Throws Error: busy (names the pid of the other keeper),
     /// permission_denied. `listener` is called in the keeper's thread, and must not throw.
     KeeperThread(const Broker& broker, std::function<void(const KeeperEvent&)> listener)
-        : keeper_(broker, [this, tell = std::move(listener)](const KeeperEvent& event) {
+        : keeper_(broker, [this, listener = std::move(listener)](const KeeperEvent& event) {
               events_.add(event);
-              tell(event);
+              listener(event);
           }) {}
     KeeperThread(const KeeperThread&) = delete;
     KeeperThread& operator=(const KeeperThread&) = delete;
