@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "platform/process.hpp"
 #include "ringmain/error.hpp"
 #include "topic_paths.hpp"
 
@@ -16,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 using platform::LocalHttp;
 
 constexpr auto kHealthPatience = 500ms;
+constexpr auto kRunningPatience = 5000ms;  // with one that is not stopped, on a machine with too much to do
 constexpr auto kHealthInterval = 1000ms;  // between two looks while an answer is waited for
 constexpr auto kStopInterval = 20ms;
 constexpr auto kLostPause = 5ms;
@@ -32,6 +34,13 @@ std::optional<LocalHttp> connect_to(const std::filesystem::path& socket, std::ch
     }
 }
 
+// False also if the kernel does not tell.
+bool is_running(std::int32_t pid) noexcept {
+    const auto number = static_cast<std::uint32_t>(pid);
+    const auto look = pid > 0 ? platform::look_at_process(number, platform::start_ticks_of(number)) : std::nullopt;
+    return look && !look->stopped;
+}
+
 }  // namespace
 
 DaemonClient::DaemonClient(const std::filesystem::path& broker)
@@ -43,16 +52,20 @@ std::string DaemonClient::silence() const {
 }
 
 DaemonClient::Health DaemonClient::look() {
-    const auto deadline = Clock::now() + kHealthPatience;
-    const auto left = [&] { return std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()); };
-    while (left() > 0ms) {
-        auto request = connect_to(socket_, left());
+    const auto begun = Clock::now();
+    while (Clock::now() < begun + kHealthPatience) {
+        auto request = connect_to(socket_, kHealthPatience);
         if (!request)
             return Health::absent;
         pid_ = request->peer_pid();
         request->ask("GET", "/v1/health");
-        if (request->wait(left()) == LocalHttp::State::done)
+        LocalHttp::State state = request->wait(kHealthPatience);
+        while (state == LocalHttp::State::waiting && is_running(pid_) && Clock::now() < begun + kRunningPatience)
+            state = request->wait(kHealthPatience);
+        if (state == LocalHttp::State::done)
             return request->reply().status == kStatusGood ? Health::good : Health::silent;
+        if (state == LocalHttp::State::waiting)
+            return Health::silent;
         std::this_thread::sleep_for(kLostPause);  // lost: it ends, or there are too many connections
     }
     return Health::silent;
