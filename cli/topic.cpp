@@ -54,6 +54,8 @@ std::string in_our_words(std::string text) {
 /// Before anything is opened or made.
 void check_options(TopicArguments& arguments) {
     TopicOptions& options = arguments.options;
+    if (arguments.name.empty())
+        throw UsageError("NAME: the name of the topic is empty");
     arguments.retention.apply_to(options.retention);
     if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
         throw UsageError(fmt::format("--cell: {} is none of 64, 128 and 256", options.cell_bytes));

@@ -9,6 +9,7 @@
 #include "platform/memory.hpp"
 #include "ringmain/error.hpp"
 #include "topic_access.hpp"
+#include "topic_name.hpp"
 #include "topic_retention.hpp"
 
 namespace ringmain {
@@ -95,6 +96,8 @@ static_assert(kRecordsMax * layout::kCellBytesMax + kPayloadMax + kProducerSlots
 }  // namespace
 
 void check_topic_options(std::string_view topic, const TopicOptions& options) {
+    if (!topic.empty())
+        check_topic_name(topic);
     check_range(topic, "partitions", options.partitions, 1, kPartitionsMax);
     check_ring(topic, options);
     check_payload(topic, options);

@@ -229,4 +229,14 @@ TEST_CASE("A creation that is interrupted leaves nothing, and says so") {
     CHECK(broker.run({"topic", "list"}).output == "small\n");
 }
 
+TEST_CASE("A refused topic name makes no broker directory") {
+    const CliBroker broker;
+    const std::filesystem::path place = broker.directory() / "new";
+    for (const std::string name : {"a/b", "", "..", "\xff"}) {
+        const CliResult result = run_cli({"-d", place.string(), "topic", "create", name});
+        CHECK(result.exit_code == 2);
+        CHECK_FALSE(std::filesystem::exists(place));
+    }
+}
+
 }  // namespace ringmain::test
