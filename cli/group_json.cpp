@@ -32,6 +32,7 @@ Json lag_members(const GroupLag& lag) {
             {"end", lag.log_end},
             {"lag", lag.records},
             {"lost", lag.lost},
+            {"damaged", lag.damaged},
             {"lag_bytes", or_null(lag.bytes)},
             {"lag_bytes_estimated", lag.bytes_estimated},
             {"lag_ms", ms_or_null(lag.time)}};
@@ -76,25 +77,6 @@ Json partition_to_json(const GroupPartitionDescription& partition) {
     return json;
 }
 
-Json group_to_json(const GroupDescription& group) {
-    Json members = Json::array();
-    for (const GroupMemberDescription& member : group.members)
-        members.push_back(member_to_json(member));
-    Json partitions = Json::array();
-    for (const GroupPartitionDescription& partition : group.partitions)
-        partitions.push_back(partition_to_json(partition));
-    return {{"topic", group.topic},
-            {"group", group.name},
-            {"state", to_string(group.state)},
-            {"start", start_to_json(group.start)},
-            {"on_loss", to_string(group.on_loss)},
-            {"gating", group.gating},
-            {"lag_records_max", group.lag_records_max},
-            {"lag_ms_max", group.lag_time_max.count()},
-            {"members", std::move(members)},
-            {"partitions", std::move(partitions)}};
-}
-
 Json holder_to_json(const LogHolder& holder) {
     return {{"topic", holder.topic},
             {"partition", holder.partition},
@@ -114,6 +96,25 @@ Json holder_to_json(const LogHolder& holder) {
 }
 
 }  // namespace
+
+Json group_to_json(const GroupDescription& group) {
+    Json members = Json::array();
+    for (const GroupMemberDescription& member : group.members)
+        members.push_back(member_to_json(member));
+    Json partitions = Json::array();
+    for (const GroupPartitionDescription& partition : group.partitions)
+        partitions.push_back(partition_to_json(partition));
+    return {{"topic", group.topic},
+            {"group", group.name},
+            {"state", to_string(group.state)},
+            {"start", start_to_json(group.start)},
+            {"on_loss", to_string(group.on_loss)},
+            {"gating", group.gating},
+            {"lag_records_max", group.lag_records_max},
+            {"lag_ms_max", group.lag_time_max.count()},
+            {"members", std::move(members)},
+            {"partitions", std::move(partitions)}};
+}
 
 Json client_to_json(const std::optional<ClientDescription>& client) {
     if (!client)

@@ -22,6 +22,9 @@ struct GroupTotals {
 /// {"slot", "incarnation", "pid", "alive"}, or null; what is not known is null.
 [[nodiscard]] nlohmann::ordered_json client_to_json(const std::optional<ClientDescription>& client);
 
+/// Everything in the description.
+[[nodiscard]] nlohmann::ordered_json group_to_json(const GroupDescription& group);
+
 // Arrays of objects, on one line. Bytes of names that are not UTF-8 are shown as U+FFFD.
 [[nodiscard]] std::string groups_to_json(const std::vector<GroupSummary>& groups);
 [[nodiscard]] std::string groups_to_json(const std::vector<GroupDescription>& groups);

@@ -28,6 +28,9 @@ std::string ms_or_dash(const std::optional<std::chrono::milliseconds>& time) {
 
 std::string time_or_dash(std::int64_t ns) { return ns != 0 ? format_time_ns(ns) : "-"; }
 
+/// Of a damaged log nothing is known.
+std::string known(const GroupLag& lag, std::uint64_t figure) { return lag.damaged ? "damaged" : std::to_string(figure); }
+
 std::string bytes_of(const GroupLag& lag) {
     if (!lag.bytes)
         return "-";
@@ -71,8 +74,8 @@ void add_lag_heading(std::string& text) {
 void add_lag_rows(std::string& text, const GroupDescription& group) {
     for (const GroupPartitionDescription& partition : group.partitions) {
         const GroupLag& lag = partition.lag;
-        add(text, fmt::runtime(kLagFormat), group.topic, lag.partition, or_dash(lag.committed), lag.log_start, lag.log_end, lag.records,
-            lag.lost, bytes_of(lag), ms_or_dash(lag.time), owner_of(group, partition.owner));
+        add(text, fmt::runtime(kLagFormat), group.topic, lag.partition, or_dash(lag.committed), known(lag, lag.log_start),
+            known(lag, lag.log_end), known(lag, lag.records), known(lag, lag.lost), bytes_of(lag), ms_or_dash(lag.time), owner_of(group, partition.owner));
     }
 }
 
@@ -151,7 +154,7 @@ std::string group_to_text(const GroupDescription& group) {
     for (const GroupPartitionDescription& partition : group.partitions) {
         const GroupLag& lag = partition.lag;
         add(text, "{:>9} {:>20} {:>12} {:>12} {:>12} {:>14} {:>10} {:>10} {:>8} {:>10} {:>6} {:<30} {}\n", lag.partition,
-            or_dash(lag.committed), lag.records, lag.lost, ms_or_dash(lag.time), bytes_of(lag), partition.generation, partition.commits,
+            or_dash(lag.committed), known(lag, lag.records), known(lag, lag.lost), ms_or_dash(lag.time), bytes_of(lag), partition.generation, partition.commits,
             partition.fenced, partition.handovers, partition.gates ? "yes" : "no", time_or_dash(partition.committed_ns),
             owner_of(group, partition.owner));
     }

@@ -1,4 +1,5 @@
 // Topic descriptions as JSON. Names of members are those of the public API.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "group_report.hpp"
@@ -14,7 +15,7 @@ using Json = nlohmann::ordered_json;
 Json gate_to_json(const GateDescription& gate, std::uint64_t log_end) {
     return {{"name", gate.name},
             {"offset", gate.offset},
-            {"lag", log_end - gate.offset},
+            {"lag", log_end - std::min(log_end, gate.offset)},
             {"holder", client_to_json(gate.holder)}};
 }
 
@@ -23,7 +24,22 @@ Json retention_to_json(const Retention& retention) {
     return {{"age_ms", retention.age.count()}, {"records", retention.records}, {"bytes", retention.bytes}};
 }
 
-Json options_to_json(const TopicOptions& options) {
+/// The line of one topic in the list. A damaged topic must not hide the others.
+Json summary_to_json(const Broker& broker, const std::string& name) {
+    try {
+        const TopicDescription topic = broker.describe_topic(name);
+        return {{"name", name},
+                {"partitions", topic.options.partitions},
+                {"when_full", to_string(topic.options.when_full)},
+                {"bytes", topic.bytes}};
+    } catch (const Error& error) {
+        return {{"name", name}, {"error", error.what()}};
+    }
+}
+
+}  // namespace
+
+nlohmann::ordered_json options_to_json(const TopicOptions& options) {
     Json type = nullptr;
     if (!options.value_type.name.empty()) {
         type = {{"name", options.value_type.name},
@@ -43,7 +59,7 @@ Json options_to_json(const TopicOptions& options) {
             {"retention", retention_to_json(options.retention)}};
 }
 
-Json partition_to_json(const PartitionDescription& partition) {
+nlohmann::ordered_json partition_to_json(const PartitionDescription& partition) {
     Json producers = Json::array();
     for (const ClientDescription& producer : partition.producers)
         producers.push_back(client_to_json(producer));
@@ -55,6 +71,7 @@ Json partition_to_json(const PartitionDescription& partition) {
         {"log_start", partition.log_start},
         {"log_end", partition.log_end},
         {"records", partition.log_end - partition.log_start},
+        {"damage", partition.damage.empty() ? Json(nullptr) : Json(partition.damage)},
         {"file_bytes", partition.file_bytes},
         {"closed_tickets", partition.closed_tickets},
         {"quarantined_cells", partition.quarantined_cells},
@@ -65,21 +82,6 @@ Json partition_to_json(const PartitionDescription& partition) {
         {"producers", producers},
         {"gates", gates}};
 }
-
-/// The line of one topic in the list. A damaged topic must not hide the others.
-Json summary_to_json(const Broker& broker, const std::string& name) {
-    try {
-        const TopicDescription topic = broker.describe_topic(name);
-        return {{"name", name},
-                {"partitions", topic.options.partitions},
-                {"when_full", to_string(topic.options.when_full)},
-                {"bytes", topic.bytes}};
-    } catch (const Error& error) {
-        return {{"name", name}, {"error", error.what()}};
-    }
-}
-
-}  // namespace
 
 std::string topic_to_json(const TopicDescription& topic, const std::vector<GroupDescription>& groups) {
     Json partitions = Json::array();

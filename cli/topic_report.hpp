@@ -1,6 +1,7 @@
 // What `topic create`, `topic describe` and `topic list` show.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,9 @@ namespace ringmain::cli {
 
 /// An array of {"name", "partitions", "when_full", "bytes"}; a topic that cannot be described has {"name", "error"}.
 [[nodiscard]] std::string topics_to_json(const Broker& broker);
+
+// Their parts.
+[[nodiscard]] nlohmann::ordered_json options_to_json(const TopicOptions& options);
+[[nodiscard]] nlohmann::ordered_json partition_to_json(const PartitionDescription& partition);
 
 }  // namespace ringmain::cli

@@ -1,6 +1,7 @@
 // Topic descriptions as text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 
@@ -24,10 +25,16 @@ std::string value_type_to_text(const ValueType& type) {
     return fmt::format("{} ({} bytes, alignment {})", type.name, type.size, type.alignment);
 }
 
+/// Of a damaged log the offsets are not known.
+std::string known(const PartitionDescription& partition, std::uint64_t figure) {
+    return partition.damage.empty() ? std::to_string(figure) : "damaged";
+}
+
 void add_partition_row(std::string& text, const PartitionDescription& partition) {
     add(text, "{:>9} {:>20} {:>20} {:>12} {:>14} {:>8} {:>12} {:>8} {:>9} {:>17} {}\n", partition.partition,
-        partition.log_start, partition.log_end, partition.log_end - partition.log_start, partition.file_bytes,
-        partition.closed_tickets, partition.quarantined_cells, partition.reaped_producers, partition.producers.size(),
+        known(partition, partition.log_start), known(partition, partition.log_end),
+        known(partition, partition.log_end - partition.log_start), partition.file_bytes, partition.closed_tickets,
+        partition.quarantined_cells, partition.reaped_producers, partition.producers.size(),
         fmt::format("{}/{}/{}", partition.extents_free, partition.extents_owned, partition.extents_sealed),
         partition.exclusive ? "exclusive" : "shared");
 }
@@ -37,9 +44,15 @@ void add_clients(std::string& text, const PartitionDescription& partition) {
         add(text, "partition {} producer: {}\n", partition.partition, to_string(producer));
     }
     for (const GateDescription& gate : partition.gates) {
-        add(text, "partition {} gate '{}': offset {}, {} behind, {}\n", partition.partition, gate.name, gate.offset,
-            counted(partition.log_end - gate.offset, "record"), to_string(gate.holder));
+        const std::uint64_t behind = partition.log_end - std::min(partition.log_end, gate.offset);
+        add(text, "partition {} gate '{}': offset {}, {} behind, {}\n", partition.partition, printable(gate.name),
+            gate.offset, counted(behind, "record"), to_string(gate.holder));
     }
+}
+
+void add_damage(std::string& text, const PartitionDescription& partition) {
+    if (!partition.damage.empty())
+        add(text, "partition {} is damaged: {}\n", partition.partition, partition.damage);
 }
 
 }  // namespace
@@ -90,6 +103,8 @@ std::string topic_to_text(const TopicDescription& topic, const std::vector<Group
         "RECORDS", "FILE-BYTES", "CLOSED", "QUARANTINED", "REAPED", "PRODUCERS", "FREE/OWNED/SEALED", "MODE");
     for (const PartitionDescription& partition : topic.partitions)
         add_partition_row(text, partition);
+    for (const PartitionDescription& partition : topic.partitions)
+        add_damage(text, partition);
     for (const PartitionDescription& partition : topic.partitions)
         add_clients(text, partition);
     for (const GroupDescription& group : groups)

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "cases/open_ticket.hpp"
 #include "cli_process.hpp"
 #include "support/catch.hpp"
 
@@ -237,6 +238,25 @@ TEST_CASE("A refused topic name makes no broker directory") {
         CHECK(result.exit_code == 2);
         CHECK_FALSE(std::filesystem::exists(place));
     }
+}
+
+TEST_CASE("A damaged log is said to be damaged, and is not shown with counts that cannot be") {
+    const CliBroker broker;
+    broker.create_topic("trades");
+    REQUIRE(broker.run({"produce", "trades"}, "a\nb\nc\n").exit_code == 0);
+    REQUIRE(broker.run({"consume", "trades", "-g", "billing", "-c", "1"}).exit_code == 0);
+    MappedLog(broker.directory(), "trades").log.control->log_start.store(9, std::memory_order_relaxed);
+    const CliResult text = broker.run({"topic", "describe", "trades"});
+    CHECK(text.exit_code == 0);
+    CHECK_THAT(text.output, contains("damaged") && contains("partition 0 is damaged: log start 9 is outside [0, 3]"));
+    CHECK(text.output.find("1844674") == std::string::npos);
+    const Json partition = describe(broker, "trades")["partitions"][0];
+    CHECK(partition["damage"] == "log start 9 is outside [0, 3]");
+    CHECK((partition["records"] == 0 && partition["log_start"] == 0 && partition["log_end"] == 0));
+    const CliResult lag = broker.run({"group", "lag", "billing"});
+    CHECK(lag.exit_code == 0);
+    CHECK_THAT(lag.output, contains("damaged"));
+    CHECK(Json::parse(broker.run({"group", "lag", "billing", "--json"}).output)[0]["damaged"] == true);
 }
 
 }  // namespace ringmain::test
