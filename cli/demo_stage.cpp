@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <thread>
 
 #include "demo_roles.hpp"
 #include "demo_text.hpp"
-#include "signals.hpp"
 
 namespace ringmain::cli::demo {
 
@@ -31,11 +29,17 @@ std::uint64_t load(const Counter& counter) noexcept { return counter.load(std::m
 
 }  // namespace
 
+Stage::Stage(const Plan& plan, Board& board, Narrator& narrator)
+    : plan_(plan), board_(board), narrator_(narrator), waiting_(kTick, kPatience, [this] {
+          check_on_everybody();
+          show_progress();
+      }) {}
+
 StageFacts Stage::run() {
     raise_house();
     start_producers();
     let_second_consumer_join();
-    wait_until("the moment of the kill", nanoseconds(plan_.kill_after_ns) + kPatience,
+    waiting_.until("the moment of the kill", nanoseconds(plan_.kill_after_ns) + kPatience,
                [&] { return narrator_.elapsed_ns() >= plan_.kill_after_ns; });
     stand_successor_by();
     kill_one();
@@ -49,13 +53,13 @@ StageFacts Stage::run() {
 
 void Stage::raise_house() {
     start(keeper_, "keeper", board_.keeper.error, run_keeper);
-    wait_until("the topic", kPatience, [&] { return board_.keeper.ready.load(std::memory_order_acquire); });
+    waiting_.until("the topic", kPatience, [&] { return board_.keeper.ready.load(std::memory_order_acquire); });
     narrator_.event(fmt::format("topic '{}': {} partitions of {} records, {:.1f} MiB in {}", plan_.topic, kPartitions,
                                 grouped(kRecordsPerPartition),
                                 static_cast<double>(load(board_.keeper.topic_bytes)) / 1048576.0,
                                 plan_.broker.string()));
     start(live_, "live consumer", board_.live.error, run_live_consumer);
-    wait_until("the live consumer", kPatience, [&] { return board_.live.ready.load(std::memory_order_acquire); });
+    waiting_.until("the live consumer", kPatience, [&] { return board_.live.ready.load(std::memory_order_acquire); });
 }
 
 void Stage::start_producers() {
@@ -64,7 +68,7 @@ void Stage::start_producers() {
         producers_.emplace_back(fmt::format("producer {}", index), board_.producers[index].error,
                                 [&, index] { run_producer(plan_, board_, index); });
     }
-    wait_until("the producers", kPatience, [&] {
+    waiting_.until("the producers", kPatience, [&] {
         return std::all_of(board_.producers.begin(), board_.producers.begin() + plan_.options.producers,
                            [](const ProducerPanel& panel) { return panel.ready.load(std::memory_order_acquire); });
     });
@@ -77,11 +81,11 @@ void Stage::start_producers() {
 }
 
 void Stage::let_second_consumer_join() {
-    wait_until("the moment of the second consumer", nanoseconds(plan_.join_after_ns) + kPatience, [&] {
+    waiting_.until("the moment of the second consumer", nanoseconds(plan_.join_after_ns) + kPatience, [&] {
         return narrator_.elapsed_ns() >= plan_.join_after_ns || fullest_partition() >= plan_.join_records;
     });
     start(late_, "late consumer", board_.late.error, run_late_consumer);
-    wait_until("the late consumer's replay", kPatience,
+    waiting_.until("the late consumer's replay", kPatience,
                [&] { return board_.late.caught_up.load(std::memory_order_acquire); });
     narrator_.event(fmt::format(
         "a second consumer joined at offset 0 and replayed {} records in {}; gaps: {}",
@@ -99,9 +103,9 @@ void Stage::go_flat_out() {
 
 void Stage::stand_successor_by() {
     start(successor_, "successor", board_.successor.error, run_successor);
-    wait_until("the successor's first look at the log", kPatience,
+    waiting_.until("the successor's first look at the log", kPatience,
                [&] { return board_.successor.caught_up.load(std::memory_order_acquire); });
-    take_look();
+    waiting_.for_look("a look at the log", board_.keeper.looks_wanted, board_.keeper.looks_taken);
     facts_.closed_before_kill = load(board_.keeper.log.closed_tickets);
     facts_.skipped_before_kill = load(board_.live.skipped_offsets);
 }
@@ -112,7 +116,7 @@ void Stage::kill_one() {
     const std::uint64_t published_before = load(panel.published);
     board_.hurry.store(true, std::memory_order_relaxed);
     // At least one record after the successor's gate, so that the successor finds its predecessor in the log.
-    wait_until("the victim to publish", kPatience, [&] {
+    waiting_.until("the victim to publish", kPatience, [&] {
         const auto deadline = Clock::now() + kTick;
         while (Clock::now() < deadline) {
             if (panel.finished.load(std::memory_order_acquire))
@@ -140,25 +144,25 @@ void Stage::watch_takeover() {
     const auto taken_over = [&] {
         return load(board_.successor.published) != 0 || board_.successor.finished.load(std::memory_order_acquire);
     };
-    wait_until("the other producers' next records", nanoseconds(plan_.stop_after_ns),
+    waiting_.until("the other producers' next records", nanoseconds(plan_.stop_after_ns),
                [&] { return others_published(); });
     board_.hurry.store(false, std::memory_order_relaxed);
-    wait_until("the successor's take-over", nanoseconds(plan_.stop_after_ns), taken_over);
+    waiting_.until("the successor's take-over", nanoseconds(plan_.stop_after_ns), taken_over);
     narrator_.event(fmt::format("its successor found {} of its records in the log and goes on after the last of them",
                                 grouped(load(board_.successor.continued_at))));
     const auto deadline = Clock::now() + kAftermath;
-    wait_until("the aftermath", kPatience, [&] { return Clock::now() >= deadline; });
-    take_look();
+    waiting_.until("the aftermath", kPatience, [&] { return Clock::now() >= deadline; });
+    waiting_.for_look("a look at the log", board_.keeper.looks_wanted, board_.keeper.looks_taken);
     facts_.closed_after_kill = load(board_.keeper.log.closed_tickets);
     facts_.skipped_after_kill = load(board_.live.skipped_offsets);
 }
 
 void Stage::let_producers_end() {
-    wait_until("the end of the input", nanoseconds(plan_.stop_after_ns) + kPatience,
+    waiting_.until("the end of the input", nanoseconds(plan_.stop_after_ns) + kPatience,
                [&] { return producers_ended() || narrator_.elapsed_ns() >= plan_.stop_after_ns; });
     facts_.stopped_early = plan_.from_csv() && !producers_ended();
     board_.stop_producing.store(true, std::memory_order_relaxed);
-    wait_until("the producers' end", kPatience, [&] { return producers_ended(); });
+    waiting_.until("the producers' end", kPatience, [&] { return producers_ended(); });
     facts_.produced_for_ns = narrator_.elapsed_ns();
     narrator_.event(facts_.stopped_early ? "the time is up before the file is: the producers were stopped"
                                          : "the producers have ended");
@@ -167,39 +171,17 @@ void Stage::let_producers_end() {
 void Stage::let_consumers_end() {
     // release DRAIN: pairs with the consumers' load; every producer has been waited for.
     board_.drain.store(true, std::memory_order_release);
-    wait_until("the consumers' end", kPatience, [&] { return live_.ended() && late_.ended(); });
+    waiting_.until("the consumers' end", kPatience, [&] { return live_.ended() && late_.ended(); });
     board_.stop_keeping.store(true, std::memory_order_release);
-    wait_until("the keeper's end", kPatience, [&] { return keeper_.ended(); });
+    waiting_.until("the keeper's end", kPatience, [&] { return keeper_.ended(); });
     narrator_.event("both consumers have read to the end");
-}
-
-void Stage::take_look() {
-    const std::uint32_t wanted = board_.keeper.looks_wanted.load(std::memory_order_relaxed) + 1;
-    board_.keeper.looks_wanted.store(wanted, std::memory_order_release);
-    wait_until("a look at the log", kPatience,
-               [&] { return board_.keeper.looks_taken.load(std::memory_order_acquire) == wanted; });
 }
 
 void Stage::start(Child& child, std::string_view name, ErrorText& error, void (*role)(const Plan&, Board&)) {
     child = Child(std::string(name), error, [this, role] { role(plan_, board_); });
 }
 
-void Stage::wait_until(std::string_view what, nanoseconds limit, const std::function<bool()>& reached) {
-    const auto deadline = Clock::now() + limit;
-    while (!reached()) {
-        check_on_everybody();
-        if (Clock::now() > deadline) {
-            throw std::runtime_error(
-                fmt::format("demo: {} did not come within {:.0f} s", what, static_cast<double>(limit.count()) / 1e9));
-        }
-        show_progress();
-        std::this_thread::sleep_for(kTick);
-    }
-}
-
 void Stage::check_on_everybody() {
-    if (stop_requested())
-        throw std::runtime_error("demo: interrupted");
     for (Child* child : {&keeper_, &live_, &late_, &successor_})
         child->ended();
     for (Child& producer : producers_)

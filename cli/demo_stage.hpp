@@ -11,6 +11,7 @@
 #include "demo_child.hpp"
 #include "demo_narrator.hpp"
 #include "demo_plan.hpp"
+#include "demo_waiting.hpp"
 
 namespace ringmain::cli::demo {
 
@@ -31,7 +32,7 @@ struct StageFacts {
 
 class Stage {
 public:
-    Stage(const Plan& plan, Board& board, Narrator& narrator) : plan_(plan), board_(board), narrator_(narrator) {}
+    Stage(const Plan& plan, Board& board, Narrator& narrator);
 
     /// Plays the whole run. Throws if a child fails, something takes too long, or the user interrupts; all children
     /// are dead then.
@@ -49,10 +50,8 @@ private:
     void go_flat_out();
     void let_producers_end();
     void let_consumers_end();
-    void take_look();
 
     void start(Child& child, std::string_view name, ErrorText& error, void (*role)(const Plan&, Board&));
-    void wait_until(std::string_view what, std::chrono::nanoseconds limit, const std::function<bool()>& reached);
     void check_on_everybody();
     void show_progress();
     [[nodiscard]] bool others_published() const noexcept;
@@ -63,6 +62,7 @@ private:
     const Plan& plan_;
     Board& board_;
     Narrator& narrator_;
+    Waiting waiting_;
     StageFacts facts_;
     Child keeper_;
     Child live_;

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 #include <thread>
 
 #include "demo_text.hpp"
 #include "orders_roles.hpp"
-#include "signals.hpp"
 
 namespace ringmain::cli::orders {
 
@@ -40,6 +38,12 @@ std::string names_of(std::uint32_t members) {
 
 }  // namespace
 
+Stage::Stage(const Plan& plan, Records& records, demo::Narrator& narrator)
+    : plan_(plan), records_(records), board_(*records.board), narrator_(narrator), waiting_(kTick, kPatience, [this] {
+          check_on_everybody();
+          show_progress();
+      }) {}
+
 StageFacts Stage::run() {
     raise_house();
     let_members_join();
@@ -54,7 +58,7 @@ StageFacts Stage::run() {
 
 void Stage::raise_house() {
     house_ = demo::Child("house", board_.house.error, [this] { run_house(plan_, board_); });
-    wait_until("the topic", kPatience, [&] { return board_.house.ready.load(std::memory_order_acquire); });
+    waiting_.until("the topic", kPatience, [&] { return board_.house.ready.load(std::memory_order_acquire); });
     narrator_.event(fmt::format("topic '{}': {} partitions of {} records, {:.1f} MiB in {}", kTopic, kPartitions,
                                 grouped(plan_.topic_options.records),
                                 static_cast<double>(load(board_.house.topic_bytes)) / 1048576.0,
@@ -67,7 +71,7 @@ void Stage::let_members_join() {
         members_.emplace_back(kMembers[member].name, board_.members[member].error,
                               [this, member] { run_member(plan_, board_, records_.journals[member], member); });
     }
-    wait_until("the sharing of the partitions", kPatience, [&] { return shared_out(); });
+    waiting_.until("the sharing of the partitions", kPatience, [&] { return shared_out(); });
     narrator_.event(
         fmt::format("groups email ({} members, {} partitions each), inventory, analytics; nobody coordinates them",
                     kGroups[0].members, kPartitions / kGroups[0].members));
@@ -79,7 +83,7 @@ void Stage::start_producers() {
         producers_.emplace_back(fmt::format("producer {}", index), board_.producers[index].error,
                                 [this, index] { run_producer(plan_, board_, index); });
     }
-    wait_until("the producers", kPatience, [&] {
+    waiting_.until("the producers", kPatience, [&] {
         return std::all_of(board_.producers.begin(), board_.producers.begin() + plan_.options.producers,
                            [](const ProducerPanel& panel) { return panel.ready.load(std::memory_order_acquire); });
     });
@@ -122,7 +126,7 @@ void Stage::continue_it() {
     facts_.moments.continued_ns = now_ns();
     board_.continued_ns.store(facts_.moments.continued_ns, std::memory_order_relaxed);
     members_[kStopped].resume();
-    wait_until("what the stopped member learns", kPatience, [&] { return members_[kStopped].ended(); });
+    waiting_.until("what the stopped member learns", kPatience, [&] { return members_[kStopped].ended(); });
     const auto entries = records_.journals[kStopped].entries();
     const auto from_ns = facts_.moments.continued_ns;
     narrator_.event(
@@ -132,7 +136,7 @@ void Stage::continue_it() {
 }
 
 void Stage::let_producers_end() {
-    wait_until("the end of the orders", nanoseconds(plan_.end_after_ns) + kPatience, [&] {
+    waiting_.until("the end of the orders", nanoseconds(plan_.end_after_ns) + kPatience, [&] {
         return std::count_if(producers_.begin(), producers_.end(), [](demo::Child& child) { return !child.ended(); }) ==
                0;
     });
@@ -141,16 +145,16 @@ void Stage::let_producers_end() {
 }
 
 void Stage::let_groups_end() {
-    wait_until("the groups' commits of everything", kPatience, [&] {
-        take_look();
+    waiting_.until("the groups' commits of everything", kPatience, [&] {
+        waiting_.for_look("a look at the groups", board_.house.looks_wanted, board_.house.looks_taken);
         return lag() == 0;
     });
     board_.close.store(true, std::memory_order_release);
-    wait_until("the members' end", kPatience, [&] {
+    waiting_.until("the members' end", kPatience, [&] {
         return std::count_if(members_.begin(), members_.end(), [](demo::Child& child) { return !child.ended(); }) == 0;
     });
     board_.stop_keeping.store(true, std::memory_order_release);
-    wait_until("the house's end", kPatience, [&] { return house_.ended(); });
+    waiting_.until("the house's end", kPatience, [&] { return house_.ended(); });
     narrator_.event("every group has committed everything");
 }
 
@@ -158,7 +162,7 @@ void Stage::let_groups_end() {
 void Stage::catch_at_work(std::uint32_t member) {
     const MemberPanel& panel = board_.members[member];
     const auto at_work = [&] { return load(panel.uncommitted) >= kCaughtWith && load(panel.in_hand) != 0; };
-    wait_until(fmt::format("{} at work", kMembers[member].name), kPatience, [&] {
+    waiting_.until(fmt::format("{} at work", kMembers[member].name), kPatience, [&] {
         const auto deadline = Clock::now() + kTick;
         while (Clock::now() < deadline) {
             if (at_work() && members_[member].stop()) {
@@ -175,7 +179,7 @@ void Stage::catch_at_work(std::uint32_t member) {
 void Stage::watch_takeover(std::uint32_t member, std::int64_t signal_ns, std::uint32_t partitions) {
     const GroupPanel& group = board_.groups[kMembers[member].group];
     std::uint32_t owners = 0;
-    wait_until("the take-over of its partitions", kPatience, [&] {
+    waiting_.until("the take-over of its partitions", kPatience, [&] {
         owners = 0;
         for (std::uint32_t partition = 0; partition < kPartitions; ++partition) {
             if ((partitions >> partition & 1U) != 0)
@@ -187,33 +191,11 @@ void Stage::watch_takeover(std::uint32_t member, std::int64_t signal_ns, std::ui
                                 names_of(owners), demo::duration(static_cast<std::uint64_t>(now_ns() - signal_ns))));
 }
 
-void Stage::take_look() {
-    const std::uint32_t wanted = board_.house.looks_wanted.load(std::memory_order_relaxed) + 1;
-    board_.house.looks_wanted.store(wanted, std::memory_order_release);
-    wait_until("a look at the groups", kPatience,
-               [&] { return board_.house.looks_taken.load(std::memory_order_acquire) == wanted; });
-}
-
 void Stage::wait_for_moment(std::string_view what, std::int64_t after_ns) {
-    wait_until(what, nanoseconds(after_ns) + kPatience, [&] { return narrator_.elapsed_ns() >= after_ns; });
-}
-
-void Stage::wait_until(std::string_view what, nanoseconds limit, const std::function<bool()>& reached) {
-    const auto deadline = Clock::now() + limit;
-    while (!reached()) {
-        check_on_everybody();
-        if (Clock::now() > deadline) {
-            throw std::runtime_error(
-                fmt::format("demo: {} did not come within {:.0f} s", what, static_cast<double>(limit.count()) / 1e9));
-        }
-        show_progress();
-        std::this_thread::sleep_for(kTick);
-    }
+    waiting_.until(what, nanoseconds(after_ns) + kPatience, [&] { return narrator_.elapsed_ns() >= after_ns; });
 }
 
 void Stage::check_on_everybody() {
-    if (stop_requested())
-        throw std::runtime_error("demo: interrupted");
     house_.ended();
     for (demo::Child& member : members_)
         member.ended();

@@ -10,6 +10,7 @@
 
 #include "demo_child.hpp"
 #include "demo_narrator.hpp"
+#include "demo_waiting.hpp"
 #include "orders_audit.hpp"
 #include "orders_board.hpp"
 #include "orders_plan.hpp"
@@ -27,8 +28,7 @@ struct StageFacts {
 
 class Stage {
 public:
-    Stage(const Plan& plan, Records& records, demo::Narrator& narrator)
-        : plan_(plan), records_(records), board_(*records.board), narrator_(narrator) {}
+    Stage(const Plan& plan, Records& records, demo::Narrator& narrator);
 
     /// Plays the whole story. Throws if a child fails, something takes too long, or the user interrupts; all children
     /// are dead then.
@@ -49,10 +49,8 @@ private:
     void catch_at_work(std::uint32_t member);
     void watch_takeover(std::uint32_t member, std::int64_t signal_ns, std::uint32_t partitions);
     void wait_for_moment(std::string_view what, std::int64_t after_ns);
-    void wait_until(std::string_view what, std::chrono::nanoseconds limit, const std::function<bool()>& reached);
     void check_on_everybody();
     void show_progress();
-    void take_look();
     [[nodiscard]] bool shared_out() const noexcept;
     [[nodiscard]] std::uint64_t published() const noexcept;
     [[nodiscard]] std::uint64_t lag() const noexcept;
@@ -62,6 +60,7 @@ private:
     Records& records_;
     Board& board_;
     demo::Narrator& narrator_;
+    demo::Waiting waiting_;
     StageFacts facts_;
     demo::Child house_;
     std::vector<demo::Child> members_;
