@@ -36,6 +36,7 @@ TEST_CASE("Help goes to standard output, with examples for each command") {
                                                                                          {"produce"},
                                                                                          {"consume"},
                                                                                          {"verify"},
+                                                                                         {"stats"},
                                                                                          {"dump"}}) {
         std::vector<std::string> arguments = command;
         arguments.push_back("--help");

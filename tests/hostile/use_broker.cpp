@@ -10,6 +10,7 @@
 #include "ringmain/consumer.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/stats.hpp"
 
 namespace ringmain::test {
 
@@ -111,6 +112,11 @@ void use_broker(const std::filesystem::path& directory) {
     attempt([&] { (void)broker->describe_topic(kImageTopic); });
     attempt([&] { (void)broker->verify(); });
     attempt([&] { (void)broker->dump(kImageTopic, 0, 20); });
+    attempt([&] {
+        StatsReader reader(*broker);
+        for (int i = 0; i < 2; ++i)
+            (void)reader.take();
+    });
     attempt([&] { consume(*broker); });
     attempt([&] { publish(*broker, false); });
     attempt([&] { publish(*broker, true); });

@@ -1,13 +1,17 @@
 // A look at everything: what it shows of a broker, and that it never shows what cannot be.
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "cases/open_ticket.hpp"
 #include "platform/clock.hpp"
+#include "platform/file_system.hpp"
+#include "platform/process.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/stats.hpp"
@@ -370,4 +374,39 @@ TEST_CASE("Looking again maps nothing that was mapped before") {
         return std::count(calls.begin(), calls.end(), static_cast<std::uint64_t>(SYS_mmap));
     };
     CHECK(mappings_of(5) == mappings_of(1));
+}
+
+TEST_CASE("A process is looked at only if it is the one that started then") {
+    const platform::ProcessIdentity me = platform::this_process();
+    const auto look = platform::look_at_process(me.pid, me.start_ticks);
+    REQUIRE(look.has_value());
+    CHECK_FALSE(look->stopped);
+    CHECK(look->command[0] != 0);
+    CHECK_FALSE(platform::look_at_process(me.pid, me.start_ticks + 1).has_value());
+    CHECK_FALSE(platform::look_at_process(0, me.start_ticks).has_value());
+    // a name that looks like the rest of the line
+    StoppedChild odd([](const auto& stop) {
+        ::prctl(PR_SET_NAME, "x) R 1 (y");
+        stop();
+    });
+    std::ifstream stat("/proc/" + std::to_string(odd.pid()) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    std::istringstream fields(line.substr(line.rfind(')') + 1));
+    std::string field;
+    for (int i = 3; i <= 22; ++i)
+        fields >> field;
+    const auto named = platform::look_at_process(static_cast<std::uint32_t>(odd.pid()), std::stoull(field));
+    REQUIRE(named.has_value());
+    CHECK(named->stopped);
+    CHECK(std::string(named->command.data()) == "x) R 1 (y");
+}
+
+TEST_CASE("What is on which file system is known by its magic number") {
+    const test::ScratchDirectory scratch;
+    const auto found = platform::file_system_of(scratch.path());
+    REQUIRE(found.has_value());
+    CHECK((found->type == "tmpfs" && !found->remote && found->bytes >= found->free_bytes));
+    CHECK(platform::file_system_of("/proc")->type == "0x9fa0");
+    CHECK_FALSE(platform::file_system_of("/nowhere/at/all").has_value());
 }
