@@ -37,6 +37,7 @@ TEST_CASE("Help goes to standard output, with examples for each command") {
                                                                                          {"consume"},
                                                                                          {"verify"},
                                                                                          {"stats"},
+                                                                                         {"top"},
                                                                                          {"dump"}}) {
         std::vector<std::string> arguments = command;
         arguments.push_back("--help");

@@ -1,0 +1,162 @@
+// What changed between two looks, and what did not.
+#include "top_rates.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "group_report.hpp"
+#include "numbers.hpp"
+#include "stats_report.hpp"
+
+namespace ringmain::cli {
+
+namespace {
+
+/// The same topic in the earlier look; one of the same name that was created anew is another.
+const TopicStats* find(const BrokerStats& before, const TopicStats& topic) {
+    const auto found = std::find_if(before.topics.begin(), before.topics.end(), [&](const TopicStats& one) {
+        return one.name == topic.name && one.description.id == topic.description.id &&
+               one.partitions.size() == topic.partitions.size();
+    });
+    return found == before.topics.end() ? nullptr : &*found;
+}
+
+const GroupDescription* find(const TopicStats* topic, const GroupDescription& group) {
+    if (topic == nullptr)
+        return nullptr;
+    const auto found = std::find_if(topic->groups.begin(), topic->groups.end(),
+                                    [&](const GroupDescription& one) { return one.name == group.name; });
+    return found == topic->groups.end() || found->partitions.size() != group.partitions.size() ? nullptr : &*found;
+}
+
+/// What grows; 0 if it did not.
+double rate(std::uint64_t from, std::uint64_t to, double seconds) noexcept {
+    return seconds > 0 && to > from ? static_cast<double>(to - from) / seconds : 0;
+}
+
+/// What may also shrink.
+double change(std::uint64_t from, std::uint64_t to, double seconds) noexcept {
+    return seconds > 0 ? (static_cast<double>(to) - static_cast<double>(from)) / seconds : 0;
+}
+
+bool is_readable(const PartitionStats& partition) noexcept {
+    return partition.error.empty() && partition.damage.empty();
+}
+
+std::uint64_t lag_of(const GroupDescription& group) { return totals_of(group).records; }
+
+const GroupDescription* furthest_behind(const TopicStats& topic) {
+    const auto found =
+        std::max_element(topic.groups.begin(), topic.groups.end(),
+                         [](const GroupDescription& a, const GroupDescription& b) { return lag_of(a) < lag_of(b); });
+    return found == topic.groups.end() ? nullptr : &*found;
+}
+
+TopicRates rates_of(const TopicStats* before, const TopicStats& now, double seconds) {
+    TopicRates rates;
+    rates.topic = &now;
+    for (std::size_t i = 0; before != nullptr && i < now.partitions.size(); ++i) {
+        if (!is_readable(before->partitions[i]) || !is_readable(now.partitions[i]))
+            continue;
+        const double records = rate(before->partitions[i].log_end, now.partitions[i].log_end, seconds);
+        rates.records_per_s += records;
+        rates.bytes_per_s += records * static_cast<double>(now.partitions[i].newest_record_bytes);
+    }
+    if (const GroupDescription* const last = furthest_behind(now)) {
+        rates.lag = lag_of(*last);
+        if (const GroupDescription* const then = find(before, *last))
+            rates.lag_per_s = change(lag_of(*then), rates.lag, seconds);
+    }
+    return rates;
+}
+
+GroupRates rates_of(const GroupDescription* before, const GroupDescription& now, double seconds) {
+    GroupRates rates;
+    rates.group = &now;
+    rates.lag = lag_of(now);
+    if (before == nullptr)
+        return rates;
+    rates.lag_per_s = change(lag_of(*before), rates.lag, seconds);
+    for (std::size_t i = 0; i < now.partitions.size(); ++i) {
+        rates.commits_per_s += rate(before->partitions[i].commits, now.partitions[i].commits, seconds);
+        rates.records_per_s += rate(before->partitions[i].lag.position, now.partitions[i].lag.position, seconds);
+    }
+    return rates;
+}
+
+void add_open_tickets(const TopicStats& before, const TopicStats& now, std::vector<std::string>& all) {
+    for (std::size_t i = 0; i < now.partitions.size(); ++i) {
+        for (const ProducerStats& producer : now.partitions[i].attached) {
+            if (!producer.first_ticket)
+                continue;
+            const auto& then = before.partitions[i].attached;
+            const bool same = std::any_of(then.begin(), then.end(), [&](const ProducerStats& one) {
+                return one.slot == producer.slot && one.client.incarnation == producer.client.incarnation &&
+                       one.first_ticket == producer.first_ticket;
+            });
+            if (same)
+                all.push_back(fmt::format("{} partition {}: ticket {} is open, {}", now.name, i, *producer.first_ticket,
+                                          to_string(producer.client)));
+        }
+    }
+}
+
+void add_group(const GroupDescription& before, const GroupDescription& now, std::vector<std::string>& all) {
+    for (std::size_t i = 0; i < now.partitions.size(); ++i) {
+        const GroupPartitionDescription& then = before.partitions[i];
+        const GroupPartitionDescription& partition = now.partitions[i];
+        if (then.lag.records == 0 || partition.lag.records == 0 || then.lag.position != partition.lag.position ||
+            then.commits != partition.commits)
+            continue;
+        all.push_back(fmt::format("{} partition {}: group '{}' does not commit, {} behind", now.topic, i,
+                                  printable(now.name), counted(partition.lag.records, "record")));
+    }
+}
+
+}  // namespace
+
+double seconds_between(const BrokerStats& before, const BrokerStats& now) noexcept {
+    return static_cast<double>(std::max<std::int64_t>(now.taken_monotonic_ns - before.taken_monotonic_ns, 0)) / 1e9;
+}
+
+std::vector<TopicRates> topic_rates(const BrokerStats& before, const BrokerStats& now) {
+    const double seconds = seconds_between(before, now);
+    std::vector<TopicRates> all;
+    for (const TopicStats& topic : now.topics)
+        all.push_back(rates_of(find(before, topic), topic, seconds));
+    return all;
+}
+
+std::vector<GroupRates> group_rates(const BrokerStats& before, const BrokerStats& now) {
+    const double seconds = seconds_between(before, now);
+    std::vector<GroupRates> all;
+    for (const TopicStats& topic : now.topics) {
+        for (const GroupDescription& group : topic.groups)
+            all.push_back(rates_of(find(find(before, topic), group), group, seconds));
+    }
+    return all;
+}
+
+std::vector<std::string> stalls(const BrokerStats& before, const BrokerStats& now) {
+    std::vector<std::string> all;
+    for (const ClientStats& client : now.clients) {
+        if (client.process == ProcessState::stopped)
+            all.push_back(fmt::format("{} is stopped, and holds {}", name_of(client), counted(client.held(), "place")));
+    }
+    if (seconds_between(before, now) == 0)
+        return all;
+    for (const TopicStats& topic : now.topics) {
+        const TopicStats* const then = find(before, topic);
+        if (then == nullptr)
+            continue;
+        add_open_tickets(*then, topic, all);
+        for (const GroupDescription& group : topic.groups) {
+            if (const GroupDescription* const earlier = find(then, group))
+                add_group(*earlier, group, all);
+        }
+    }
+    return all;
+}
+
+}  // namespace ringmain::cli
