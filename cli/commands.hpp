@@ -15,6 +15,7 @@ void add_group(CLI::App& app);
 void add_who_blocks(CLI::App& app);
 void add_stats(CLI::App& app);
 void add_top(CLI::App& app);
+void add_doctor(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_dump(CLI::App& app);
 void add_demo(CLI::App& app);

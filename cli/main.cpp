@@ -37,6 +37,7 @@ void add_commands(CLI::App& app) {
     add_who_blocks(app);
     add_stats(app);
     add_top(app);
+    add_doctor(app);
     add_verify(app);
     add_dump(app);
     add_demo(app);

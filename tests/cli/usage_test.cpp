@@ -38,6 +38,7 @@ TEST_CASE("Help goes to standard output, with examples for each command") {
                                                                                          {"verify"},
                                                                                          {"stats"},
                                                                                          {"top"},
+                                                                                         {"doctor"},
                                                                                          {"dump"}}) {
         std::vector<std::string> arguments = command;
         arguments.push_back("--help");

@@ -1,0 +1,100 @@
+// The kinds of findings.
+#include "doctor_finding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace ringmain::cli {
+
+namespace {
+
+constexpr std::array kKinds = {
+    // the broker
+    FindingKind{"no-broker", Severity::error},
+    FindingKind{"broker-unusable", Severity::error},
+    // the keeper
+    FindingKind{"no-keeper", Severity::warning},
+    FindingKind{"retention-without-keeper", Severity::warning},
+    FindingKind{"keeper-not-visible", Severity::note},
+    FindingKind{"keeper-cannot-write", Severity::warning},
+    FindingKind{"leftovers", Severity::warning},
+    FindingKind{"stale-socket", Severity::warning},
+    // clients
+    FindingKind{"stopped-client", Severity::warning},
+    FindingKind{"clients-not-visible", Severity::note},
+    FindingKind{"clients-full", Severity::warning},
+    FindingKind{"files-removed", Severity::error},
+    // groups
+    FindingKind{"position-lost", Severity::warning},
+    FindingKind{"loss-near", Severity::warning},
+    FindingKind{"blocked", Severity::error},
+    FindingKind{"nearly-blocked", Severity::warning},
+    FindingKind{"group-without-members", Severity::warning},
+    FindingKind{"member-silent", Severity::warning},
+    // topics
+    FindingKind{"damaged", Severity::error},
+    FindingKind{"other-version", Severity::error},
+    FindingKind{"no-rights", Severity::warning},
+    FindingKind{"topic-unreadable", Severity::error},
+    FindingKind{"consumers-cannot-read", Severity::warning},
+    FindingKind{"groups-full", Severity::warning},
+    FindingKind{"members-full", Severity::warning},
+    FindingKind{"producers-full", Severity::warning},
+    FindingKind{"producer-names-full", Severity::warning},
+    FindingKind{"gates-full", Severity::warning},
+    // the machine
+    FindingKind{"file-system-full", Severity::warning},
+    FindingKind{"no-room-for-plan", Severity::error},
+    FindingKind{"network-file-system", Severity::error},
+    FindingKind{"map-limit", Severity::warning},
+    FindingKind{"descriptor-limit", Severity::warning},
+    FindingKind{"no-file-locks", Severity::error},
+    FindingKind{"no-membarrier", Severity::note},
+    FindingKind{"no-pidfd", Severity::note},
+};
+
+}  // namespace
+
+std::string_view to_string(Severity severity) noexcept {
+    switch (severity) {
+        case Severity::note:
+            return "note";
+        case Severity::warning:
+            return "warning";
+        case Severity::error:
+            return "error";
+    }
+    return "unknown";
+}
+
+std::span<const FindingKind> finding_kinds() noexcept { return kKinds; }
+
+Finding make_finding(std::string_view id, std::string object, std::string text) {
+    const auto* const kind =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](const FindingKind& one) { return one.id == id; });
+    if (kind == kKinds.end())
+        throw std::logic_error("no such kind of finding");
+    Finding finding;
+    finding.id = kind->id;
+    finding.severity = kind->severity;
+    finding.object = std::move(object);
+    finding.text = std::move(text);
+    return finding;
+}
+
+std::string shell_word(std::string_view text) {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%";
+    if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+        return std::string(text);
+    std::string word = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            word.append("'\\''");
+        else
+            word.push_back(c);
+    }
+    return word + "'";
+}
+
+}  // namespace ringmain::cli
