@@ -51,11 +51,17 @@ std::string in_our_words(std::string text) {
     return text;
 }
 
+void check_name(const std::string& name) {
+    try {
+        check_topic_name(name);
+    } catch (const Error& error) {
+        throw UsageError(error.what());
+    }
+}
+
 /// Before anything is opened or made.
 void check_options(TopicArguments& arguments) {
     TopicOptions& options = arguments.options;
-    if (arguments.name.empty())
-        throw UsageError("NAME: the name of the topic is empty");
     arguments.retention.apply_to(options.retention);
     if (options.cell_bytes != 64 && options.cell_bytes != 128 && options.cell_bytes != 256) {
         throw UsageError(fmt::format("--cell: {} is none of 64, 128 and 256", options.cell_bytes));
@@ -72,7 +78,6 @@ void check_options(TopicArguments& arguments) {
     }
 }
 
-/// What the library refuses here is refused whatever the broker holds: the name.
 TopicDescription create(Broker& broker, const TopicArguments& arguments) {
     try {
         return broker.create_topic(arguments.name, arguments.options, stop_requested);
@@ -86,6 +91,7 @@ TopicDescription create(Broker& broker, const TopicArguments& arguments) {
 }
 
 void run_create(const CLI::App& app, TopicArguments& arguments) {
+    check_name(arguments.name);
     check_options(arguments);
     catch_stop_signals();  // a creation that is interrupted takes back what it has built
     Broker broker = open_broker(app, Broker::Mode::open_or_create);

@@ -9,7 +9,6 @@
 #include "platform/memory.hpp"
 #include "ringmain/error.hpp"
 #include "topic_access.hpp"
-#include "topic_name.hpp"
 #include "topic_retention.hpp"
 
 namespace ringmain {
@@ -96,8 +95,6 @@ static_assert(kRecordsMax * layout::kCellBytesMax + kPayloadMax + kProducerSlots
 }  // namespace
 
 void check_topic_options(std::string_view topic, const TopicOptions& options) {
-    if (!topic.empty())
-        check_topic_name(topic);
     check_range(topic, "partitions", options.partitions, 1, kPartitionsMax);
     check_ring(topic, options);
     check_payload(topic, options);

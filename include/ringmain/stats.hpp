@@ -60,16 +60,15 @@ struct ProducerStats {
     std::uint32_t extents = 0;
 };
 
-/// A partition. No figure is ever negative or impossible: of a log that contradicts itself (`damage`), or that cannot
-/// be read
-/// (`error`), they are 0.
+/// A partition. No figure is ever negative or impossible: of a log that contradicts itself (`damage`), or that cannot be
+/// read (`error`), they are 0.
 struct PartitionStats : PartitionDescription {
     std::string error;  ///< Why its file cannot be used; empty: it can.
     std::optional<ErrorCode> error_code;
     std::uint64_t records = 0;       ///< Offsets in the log, those of closed tickets among them.
     std::uint64_t record_bytes = 0;  ///< Keys, values and headers of the records in the log.
-    bool record_bytes_estimated =
-        false;  ///< There are more than StatsOptions::bytes_records_max: extrapolated from as many.
+    /// There are more than StatsOptions::bytes_records_max: extrapolated from as many.
+    bool record_bytes_estimated = false;
     std::uint64_t newest_record_bytes = 0;  ///< On average, of the newest few records: for rates.
     std::int64_t oldest_ns = 0;             ///< Timestamp of the oldest record, since the Unix epoch; 0: there is none.
     std::int64_t newest_ns = 0;
@@ -123,16 +122,16 @@ struct BrokerStats {
     FileSystemStats file_system;
     KeeperStats keeper;
     LeftoverStats leftovers;
-    bool clients_readable =
-        false;  ///< False: this user may not see who is attached; `clients` are those that hold something.
+    /// False: this user may not see who is attached; `clients` are those that hold something.
+    bool clients_readable = false;
     std::vector<ClientStats> clients;  ///< Those that live, and those that are gone and still hold something; by slot.
     std::vector<TopicStats> topics;    ///< By name.
 };
 
 /// What a look may cost.
 struct StatsOptions {
-    std::vector<std::string> topics =
-        {};  ///< Only these; empty: all. One that is not there is an entry with its error.
+    /// Only these; empty: all. One that is not there is an entry with its error.
+    std::vector<std::string> topics = {};
     bool groups = true;
     LagOptions lag = {.time = true, .bytes_records_max = 64};
     std::uint64_t bytes_records_max = 64;  ///< Of each partition, for record_bytes; 0: none.
