@@ -37,6 +37,7 @@ public:
     template <class Reached>
     void walk(std::uint64_t start, std::uint64_t end, std::uint64_t cells, const Reached& reached) {
         walked_ = std::max(walked_, start);
+        exact_until_ = std::min(exact_until_, end);  // it moves back only if somebody scribbles
         if (walked_ >= end) return;
         if (walked_ < exact_until_ || end - walked_ <= cells) return walk_each(std::min(end, walked_ + cells), reached);
         sample(end, cells, reached);

@@ -90,7 +90,7 @@ private:
             by_bytes_.forget();
         }
         if (limits.records != 0 && span.end - span.start > limits.records) target = std::max(target, span.end - limits.records);
-        return target;
+        return std::min(target, span.end);  // somebody may have scribbled over log_end since a mark was set
     }
 
     void plan(const Retention& limits, const Expired& done, const Moment& now) noexcept {

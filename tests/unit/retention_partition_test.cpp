@@ -145,6 +145,22 @@ TEST_CASE("offsets that contradict each other are left alone") {
     CHECK(kept.plain.start() == 0);
 }
 
+TEST_CASE("a log end that somebody sets back is not passed, and keeps no keeper busy") {
+    Kept kept;
+    kept.limits = {100ms, 0, 100'000};
+    kept.publish(50);
+    (void)kept.step();
+    (void)kept.step();
+    kept.plain.log.control->log_end.store(30, std::memory_order_release);
+    kept.run(1s);
+    CHECK(kept.plain.start() == 30);
+    CHECK_FALSE(kept.keeper->unfinished());
+    kept.keeper.emplace(kept.plain.log);
+    kept.run(1s);
+    CHECK(kept.plain.start() == 30);
+    CHECK_FALSE(kept.keeper->unfinished());
+}
+
 TEST_CASE("a keeper that stops inside a step and wakes up late deletes nothing that a gate holds since") {
     Kept kept(true);
     kept.publish(50);
