@@ -15,6 +15,8 @@ namespace {
 struct Unit {
     std::string_view name;
     std::int64_t ns;
+
+    [[nodiscard]] constexpr std::int64_t ms() const noexcept { return ns / 1'000'000; }
 };
 
 /// The longer name first: "ms" also ends in "s".
@@ -38,11 +40,21 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) no
 std::string format_duration(std::chrono::milliseconds duration) {
     const Unit* chosen = &kUnits.front();
     for (const Unit& unit : kUnits) {
-        const std::int64_t ms = unit.ns / kUnits.front().ns;
-        if (duration.count() != 0 && duration.count() % ms == 0)
+        if (duration.count() != 0 && duration.count() % unit.ms() == 0)
             chosen = &unit;
     }
-    return fmt::format("{}{}", duration.count() / (chosen->ns / kUnits.front().ns), chosen->name);
+    return fmt::format("{}{}", duration.count() / chosen->ms(), chosen->name);
+}
+
+std::string format_duration_up(std::chrono::milliseconds duration) {
+    constexpr std::int64_t kLeast = 10;
+    const Unit* chosen = &kUnits.front();
+    for (const Unit& unit : kUnits) {
+        if (duration.count() >= kLeast * unit.ms())
+            chosen = &unit;
+    }
+    const std::int64_t rounded = (duration.count() + chosen->ms() - 1) / chosen->ms() * chosen->ms();
+    return format_duration(std::chrono::milliseconds(rounded));
 }
 
 }  // namespace ringmain::cli

@@ -14,4 +14,7 @@ namespace ringmain::cli {
 /// In the largest unit that expresses it exactly; parse_duration reads it back.
 [[nodiscard]] std::string format_duration(std::chrono::milliseconds duration);
 
+/// The same, rounded up to a unit in which it has two or three digits; for limits that nobody reads to the second.
+[[nodiscard]] std::string format_duration_up(std::chrono::milliseconds duration);
+
 }  // namespace ringmain::cli

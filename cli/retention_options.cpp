@@ -89,7 +89,7 @@ std::string lateness_to_text(const Retention& retention) {
         return {};
     std::string text = "while a keeper runs, ";
     if (retention.age.count() != 0)
-        text += fmt::format("records are at most {} older than the age{}", format_duration(late_at_most(retention)),
+        text += fmt::format("records are at most {} older than the age{}", format_duration_up(late_at_most(retention)),
                             retention.records != 0 || retention.bytes != 0 ? ", and " : "");
     if (retention.records != 0 || retention.bytes != 0)
         text += "what is more than the limit, or 1 % more, goes within a second";

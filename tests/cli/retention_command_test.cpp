@@ -45,6 +45,11 @@ TEST_CASE("Durations are digits and a unit, and come back in the largest one") {
     CHECK(format_duration(90s) == "90s");
     CHECK(format_duration(120s) == "2m");
     CHECK(format_duration(168h) == "7d");
+    using cli::format_duration_up;
+    CHECK(format_duration_up(1s) == "1s");
+    CHECK(format_duration_up(6048s) == "101m");
+    CHECK(format_duration_up(12'345ms) == "13s");
+    CHECK(format_duration_up(365 * 24h) == "365d");
 }
 
 TEST_CASE("Limits of retention are given at the creation, shown, changed and taken away") {
