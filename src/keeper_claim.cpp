@@ -67,29 +67,27 @@ bool KeeperClaim::still_there(OpenFile& file, const KeeperEvents& events) {
     return now == file.opened;
 }
 
-std::string KeeperClaim::retake_lock() {
-    if (take_lock()) return {};
-    return "'" + lock_file_.path.string() + "' " + held_by_another(lock_file_.path);
-}
-
-std::string KeeperClaim::why_not(const KeeperEvents& events) try {
+KeeperClaim::Obstacle KeeperClaim::find_obstacle(const KeeperEvents& events, std::string& why) try {
     if (!still_there(clients_file_, events)) {
-        return "'" + clients_file_.path.string() + "' is not the client table that is open: nobody can be proven dead";
+        why = "'" + clients_file_.path.string() + "' is not the client table that is open: nobody can be proven dead";
+        return Obstacle::no_clients;
     }
-    return still_there(lock_file_, events) ? std::string() : retake_lock();
+    if (still_there(lock_file_, events) || take_lock()) return Obstacle::none;
+    why = "'" + lock_file_.path.string() + "' " + held_by_another(lock_file_.path);
+    return Obstacle::another_keeper;
 } catch (const Error& error) {
-    return error.what();
+    why = error.what();
+    return Obstacle::no_lock_file;
 }
 
 bool KeeperClaim::look(std::int64_t now_ns, bool changed, const KeeperEvents& events) {
     if (is_recent(looked_ns_, now_ns, kLookNs) && !changed) return keeping();
     looked_ns_ = now_ns;
-    std::string why = why_not(events);
-    const bool same = why == why_not_;
-    why_not_ = std::move(why);
-    if (same) return keeping();
+    std::string why;
+    const Obstacle obstacle = find_obstacle(events, why);
+    if (obstacle == std::exchange(obstacle_, obstacle)) return keeping();
     const auto kind = keeping() ? KeeperEventKind::keeping_resumed : KeeperEventKind::keeping_stopped;
-    events.tell([&] { return KeeperEvent{kind, {}, {}, why_not_}; });
+    events.tell([&] { return KeeperEvent{kind, {}, {}, why}; });
     return keeping();
 }
 

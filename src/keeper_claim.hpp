@@ -26,7 +26,7 @@ public:
 
     /// Looks, every now and then or if `changed`, and tells what it finds. True: the caller may keep.
     bool look(std::int64_t now_ns, bool changed, const KeeperEvents& events);
-    [[nodiscard]] bool keeping() const noexcept { return why_not_.empty(); }
+    [[nodiscard]] bool keeping() const noexcept { return obstacle_ == Obstacle::none; }
 
 private:
     /// A file that is open, and what its path named at the last look.
@@ -36,15 +36,16 @@ private:
         std::optional<platform::FileIdentity> seen;
     };
     static bool still_there(OpenFile& file, const KeeperEvents& events);
+    enum class Obstacle : std::uint8_t { none, no_clients, another_keeper, no_lock_file };
     [[nodiscard]] bool take_lock();
-    [[nodiscard]] std::string why_not(const KeeperEvents& events);
-    [[nodiscard]] std::string retake_lock();
+    /// What keeps this keeper from keeping, and in `why` the words for it.
+    [[nodiscard]] Obstacle find_obstacle(const KeeperEvents& events, std::string& why);
 
     std::filesystem::path directory_;
     OpenFile lock_file_;
     OpenFile clients_file_;
     platform::FileLock lock_;
-    std::string why_not_;
+    Obstacle obstacle_ = Obstacle::none;
     std::optional<std::int64_t> looked_ns_;
 };
 

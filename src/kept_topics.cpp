@@ -226,13 +226,15 @@ void KeptTopics::note_unreadable(const std::string& name, const std::string& rea
 }
 
 /// Topics that are kept are known to live: no file of theirs is looked at.
-void KeptTopics::sweep(KeeperStep& step) {
+void KeptTopics::sweep(KeeperStep& step) try {
     if (std::exchange(swept_deaths_, step.deaths) != step.deaths) swept_ns_.reset();
     if (is_recent(swept_ns_, step.now_ns, step.changed ? kSweepNs : kIdleSweepNs)) return;
     swept_ns_ = step.now_ns;
     const std::uint64_t swept = broker_->sweep_leftovers([this](const std::string& name) { return topics_.contains(name); });
     step.report.swept_directories += swept;
     if (swept != 0) step.events.tell([&] { return KeeperEvent{KeeperEventKind::leftovers_swept, {}, {}, {}, swept}; });
+} catch (const Error&) {
+    // may not be listed: the next sweep tries again
 }
 
 }  // namespace ringmain

@@ -89,9 +89,9 @@ struct KeeperStatistics {
 /// destroyed, nothing else.
 class RINGMAIN_API Keeper {
 public:
-    /// Throws Error: busy (names the pid of the other keeper), permission_denied.
+    /// Throws Error: busy (names the pid of the other keeper), permission_denied, limit (descriptors), no_space, io.
     explicit Keeper(const Broker& broker);
-    /// Tells `listener` what happens, within do_work, on its thread. It must not call the keeper, and not throw.
+    /// Tells `listener` what happens, within do_work, on its thread. It must not call the keeper. What it throws is ignored.
     Keeper(const Broker& broker, std::function<void(const KeeperEvent&)> listener);
     Keeper(Keeper&&) noexcept;
     Keeper& operator=(Keeper&&) noexcept;

@@ -35,7 +35,7 @@ namespace {
 constexpr const char* kTopic = "t";
 constexpr std::uint64_t kInstructionsMax = 20'000'000;
 
-std::uint64_t points_wanted() { return std::getenv("RINGMAIN_LONG") != nullptr ? 2'000 : 60; }
+std::uint64_t points_wanted() { return std::getenv("RINGMAIN_LONG") != nullptr ? 2'000 : 24; }
 
 TopicOptions small() {
     TopicOptions options;
