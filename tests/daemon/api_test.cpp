@@ -86,7 +86,7 @@ TEST_CASE("A creation is refused with the option, its value and its range") {
         check_refused(place.daemon.ask("PUT", "/v1/topics/t", body), 400, "invalid_argument", part);
     };
     refused(R"({"partitions":0})", "partitions 0 is outside 1 to 1024");
-    refused(R"({"records":100})", "records 100 is not a power of two");
+    refused(R"({"records":1000})", "records 1000 is not a power of two");
     refused(R"({"partitions":-1})", "partitions -1 is not a whole number from 0 on");
     refused(R"({"partitions":1.5})", "partitions 1.5 is not a whole number");
     refused(R"({"partitions":"3"})", "partitions \"3\" is not a whole number");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "program.hpp"
+#include "running_daemon.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/keeper.hpp"
@@ -58,18 +59,9 @@ struct Place {
     }
 };
 
-bool is_kept(const Broker& broker) {
-    return test::thrown_by([&] { Keeper second(broker); }).code == ErrorCode::busy;
-}
-
+/// Asks its socket: whoever looked by taking the keeper's lock would sometimes be in the daemon's way.
 bool becomes_kept(const Broker& broker) {
-    const auto deadline = std::chrono::steady_clock::now() + 30s;
-    while (!is_kept(broker)) {
-        if (std::chrono::steady_clock::now() > deadline)
-            return false;
-        std::this_thread::sleep_for(5ms);
-    }
-    return true;
+    return test::eventually([&] { return test::is_healthy(broker.directory() / "keeper.sock"); });
 }
 
 }  // namespace
