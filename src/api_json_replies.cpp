@@ -66,6 +66,13 @@ void take_options(JsonFields& fields, TopicOptions& options) {
         type->take_number("size", options.value_type.size);
         type->take_number("alignment", options.value_type.alignment);
     }
+    if (auto retention = fields.take_object("retention")) {
+        std::int64_t age_ms = 0;
+        retention->take_number("age_ms", age_ms);
+        options.retention.age = std::chrono::milliseconds(age_ms);
+        retention->take_number("records", options.retention.records);
+        retention->take_number("bytes", options.retention.bytes);
+    }
 }
 
 }  // namespace

@@ -98,12 +98,13 @@ TEST_CASE("A topic's description is read as the command writes it") {
     test::TestBroker place;
     TopicOptions options = unusual_options();
     options.access = {};
-    options.retention = {};
+    options.retention = {std::chrono::seconds(1), 2, 3};
     const TopicDescription topic = place.broker.create_topic("t", options);
     const TopicDescription read = description_from_json(cli::topic_to_json(topic));
     CHECK(read.name == topic.name);
     CHECK(read.id == topic.id);
     CHECK(read.options.value_type == topic.options.value_type);
+    CHECK(read.options.retention == options.retention);
     CHECK(read.options.when_full == topic.options.when_full);
     CHECK(read.options.first_offset == topic.options.first_offset);
     CHECK(read.options.records == topic.options.records);
