@@ -12,6 +12,7 @@
 #include "cli/topic_report.hpp"
 #include "log.hpp"
 #include "ringmain/error.hpp"
+#include "ringmain/group_admin.hpp"
 #include "topic_paths.hpp"
 #include "topic_quotas.hpp"
 
@@ -91,6 +92,15 @@ void check_is_of_use(const Peer& peer, std::string_view topic, const TopicAccess
     }
 }
 
+std::vector<GroupDescription> groups_of(const Broker& broker, const std::string& topic) {
+    constexpr LagOptions kOffsetsOnly{.time = false, .bytes_records_max = 0};
+    GroupAdmin admin(broker);
+    std::vector<GroupDescription> groups;
+    for (const GroupSummary& group : admin.list(topic))
+        groups.push_back(admin.describe(topic, group.name, kOffsetsOnly));
+    return groups;
+}
+
 void check_topic_is_there(const Broker& broker, const std::string& topic) { (void)broker.impl()->open_topic(topic); }
 
 std::uint32_t partition_number(const std::string& topic, const std::string& text) {
@@ -107,7 +117,8 @@ std::uint32_t partition_number(const std::string& topic, const std::string& text
 HttpAnswer ApiTopics::list() const { return {200, cli::topics_to_json(context_.broker) + "\n"}; }
 
 HttpAnswer ApiTopics::describe(const std::string& topic) const {
-    return {200, cli::topic_to_json(context_.broker.describe_topic(topic)) + "\n"};
+    const TopicDescription description = context_.broker.describe_topic(topic);
+    return {200, cli::topic_to_json(description, groups_of(context_.broker, topic)) + "\n"};
 }
 
 HttpAnswer ApiTopics::create(const HttpCall& call, const std::string& topic) const {
