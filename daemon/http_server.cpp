@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kAcceptPause = 100ms;  // without a descriptor left, waiting for the listening sockets would not wait
 constexpr int kAcceptsAtOnce = 64;
+constexpr std::size_t kWatched = 1;  // among what is polled, after what wakes the thread up
+constexpr std::size_t kFirstEndpoint = 2;
 
 bool is_over(const HttpConnection& connection) noexcept { return connection.state() == HttpConnection::State::over; }
 
@@ -30,6 +32,11 @@ bool is_unfinished(const HttpConnection& connection) noexcept {
 
 HttpServer::HttpServer(std::vector<HttpEndpoint> endpoints, const HttpLimits& limits)
     : endpoints_(std::move(endpoints)), limits_(limits) {}
+
+void HttpServer::watch(int descriptor, std::function<void()> call) {
+    watched_ = descriptor;
+    on_watched_ = std::move(call);
+}
 
 void HttpServer::start() {
     wake_ = platform::Descriptor(platform::beyond_streams(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
@@ -83,13 +90,13 @@ int HttpServer::timeout_ms(Clock::time_point now) const noexcept {
 }
 
 void HttpServer::serve_once() {
-    std::vector<pollfd> sockets{{wake_.get(), POLLIN, 0}};
+    std::vector<pollfd> sockets{{wake_.get(), POLLIN, 0}, {watched_, POLLIN, 0}};
     const bool accepts = accepts_again_ <= Clock::now();
     for (const HttpEndpoint& endpoint : endpoints_)
         sockets.push_back({accepts ? endpoint.socket.get() : -1, POLLIN, 0});
     for (const Entry& entry : entries_)
         sockets.push_back({entry.connection.socket(), entry.connection.events(), 0});
-    const std::size_t first_entry = 1 + endpoints_.size();
+    const std::size_t first_entry = kFirstEndpoint + endpoints_.size();
     if (::poll(sockets.data(), sockets.size(), timeout_ms(Clock::now())) < 0)
         return;
     std::uint64_t count = 0;
@@ -107,9 +114,11 @@ void HttpServer::serve_once() {
         return is_over(entry.connection) || (deadline && *deadline <= now);
     });
     for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-        if (sockets[1 + i].revents != 0)
+        if (sockets[kFirstEndpoint + i].revents != 0)
             accept_from(i);
     }
+    if (sockets[kWatched].revents != 0)
+        on_watched_();
 }
 
 void HttpServer::accept_from(std::size_t endpoint) {

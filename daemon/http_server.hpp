@@ -51,6 +51,12 @@ public:
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
+    /// Before start(): calls `call` in the server's thread whenever the descriptor is readable. It must make it
+    /// unreadable, and not throw.
+    void watch(int descriptor, std::function<void()> call);
+    /// In such a call: listens on another socket from now on.
+    void replace(std::size_t endpoint, platform::Descriptor socket) { endpoints_[endpoint].socket = std::move(socket); }
+
     /// Throws std::system_error if there is no thread or descriptor left.
     void start();
     /// Calls off what is under way. Nothing of it runs afterwards.
@@ -75,6 +81,8 @@ private:
     std::vector<HttpEndpoint> endpoints_;
     HttpLimits limits_;
     platform::Descriptor wake_;
+    int watched_ = -1;
+    std::function<void()> on_watched_;
     std::atomic<bool> stopping_{false};
     std::list<Entry> entries_;  // by age
     Clock::time_point accepts_again_{};

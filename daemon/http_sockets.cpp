@@ -111,7 +111,7 @@ SocketFile::SocketFile(const std::filesystem::path& path, const SocketAccess& ac
         inode_ = status.st_ino;
     }
     try {
-        change(access);  // before anybody can connect
+        set_rights(access);  // before anybody can connect
     } catch (...) {
         remove();
         throw;
@@ -124,16 +124,21 @@ platform::Descriptor SocketFile::listen() {
     return std::move(socket_);
 }
 
-void SocketFile::change(const SocketAccess& access) const {
+void SocketFile::set_rights(const SocketAccess& access) const {
     if (access.group && ::lchown(path_.c_str(), static_cast<uid_t>(-1), *access.group) != 0)
         throw system_failure("change the group of", path_, errno);
     if (::chmod(path_.c_str(), access.mode.value_or(mode_by_directory(path_.parent_path()))) != 0)
         throw system_failure("set the mode of", path_, errno);
 }
 
-void SocketFile::remove() noexcept {
+// No other file has the inode as long as the socket is open, whoever listens on it.
+bool SocketFile::is_there() const noexcept {
     struct stat status {};
-    if (inode_ != 0 && ::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
+    return inode_ != 0 && ::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+}
+
+void SocketFile::remove() noexcept {
+    if (is_there())
         ::unlink(path_.c_str());
     inode_ = 0;
 }

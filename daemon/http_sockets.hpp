@@ -33,10 +33,13 @@ public:
 
     /// Listens from now on. Once.
     [[nodiscard]] platform::Descriptor listen();
-    void change(const SocketAccess& access) const;
+    /// The path still leads to it.
+    [[nodiscard]] bool is_there() const noexcept;
     void remove() noexcept;
 
 private:
+    void set_rights(const SocketAccess& access) const;
+
     std::filesystem::path path_;
     platform::Descriptor socket_;
     dev_t device_ = 0;

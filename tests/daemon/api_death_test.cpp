@@ -44,8 +44,8 @@ class PlayedDaemon {
 public:
     using Serve = std::function<std::string(const std::string& request)>;
 
-    PlayedDaemon(const fs::path& broker, const Serve& serve)
-        : socket_(broker / "keeper.sock"), child_([this, serve] { return run(serve); }) {
+    PlayedDaemon(const fs::path& broker, const Serve& serve, const char* name = "keeper.sock")
+        : socket_(broker / name), child_([this, serve] { return run(serve); }) {
         REQUIRE(eventually([this] { return test::is_healthy(socket_); }));
     }
     [[nodiscard]] Child& process() noexcept { return child_; }
@@ -146,11 +146,25 @@ TEST_CASE("A daemon takes no socket away on which another process listens, and n
 TEST_CASE("A daemon that ends does not remove the socket of another one") {
     Place place;
     RunningDaemon daemon(place.scratch.broker());
-    fs::remove(place.socket());
-    const PlayedDaemon other(place.scratch.broker(), [](const std::string&) { return std::string(); });
+    const PlayedDaemon other(
+        place.scratch.path(), [](const std::string&) { return std::string(); }, "other.sock");
+    fs::rename(place.scratch.path() / "other.sock", place.socket());
+    CHECK(eventually([&] { return daemon.log().find("another process listens on") != std::string::npos; }));
     daemon.process().signal(SIGTERM);
     CHECK(daemon.process().wait() == 0);
     CHECK(test::is_healthy(place.socket()));
+}
+
+TEST_CASE("A socket that is removed under a running daemon is made anew, and that is said") {
+    Place place;
+    const RunningDaemon daemon(place.scratch.broker());
+    for (int round = 0; round < 3; ++round) {
+        fs::remove(place.socket());
+        CHECK(eventually([&] { return test::is_healthy(place.socket()); }));
+    }
+    place.broker.create_topic("t", small_topic());
+    CHECK_THAT(daemon.log(),
+               contains("keeper.sock' was removed, and is made anew") && contains("topic 't' was created"));
 }
 
 TEST_CASE("A stopped daemon is done without by whoever has the rights") {
