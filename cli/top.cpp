@@ -153,6 +153,8 @@ private:
                 return;
             case 't':
                 return show(TopView::topics);
+            case 'p':
+                return show(TopView::partitions);
             case 'g':
                 return show(TopView::groups);
             case 'c':
@@ -224,7 +226,8 @@ void add_top(CLI::App& app) {
     top->add_option("--sort", arguments->sort, "The largest first: rate (default) or lag; or by name")
         ->type_name("lag|rate|name");
     top->footer(
-        "On a terminal a live view: t topics, g groups, c clients, s sorts, arrows and Page Up/Down scroll, ? help, q "
+        "On a terminal a live view: t topics, p partitions, g groups, c clients, s sorts, arrows and Page Up/Down "
+        "scroll, ? help, q "
         "quits. Otherwise\n"
         "plain text, again after each interval. Needs no daemon. A stall is a ticket that stays open, a group that is "
         "behind and does not\n"

@@ -83,6 +83,38 @@ Table topics_table(const Looks& looks, TopSort sort) {
     return table;
 }
 
+std::vector<std::string> partition_row(const PartitionRates& rates) {
+    const PartitionStats& partition = *rates.partition;
+    if (!partition.error.empty() || !partition.damage.empty())
+        return {short_name(rates.topic->name),
+                std::to_string(partition.partition),
+                partition.error.empty() ? "damaged" : "unreadable",
+                "-",
+                "-",
+                "-",
+                "-",
+                "-",
+                "-",
+                "-"};
+    return {short_name(rates.topic->name),
+            std::to_string(partition.partition),
+            short_rate(rates.records_per_s),
+            short_bytes(static_cast<std::uint64_t>(rates.bytes_per_s)) + "/s",
+            short_count(partition.records),
+            short_count(rates.lag),
+            std::to_string(partition.attached.size()),
+            short_count(partition.open_tickets),
+            short_count(partition.quarantined_cells),
+            short_rate(rates.gaps_per_s)};
+}
+
+Table partitions_table(const Looks& looks, TopSort sort) {
+    Table table({"<TOPIC", "PART", "RECORDS/s", "BYTES/s", "RECORDS", "LAG", "PROD", "OPEN", "QUAR", "GAPS/s"});
+    for (const PartitionRates& rates : sorted(partition_rates(looks.before, looks.now), sort))
+        table.add(partition_row(rates));
+    return table;
+}
+
 std::vector<std::string> group_row(const GroupRates& rates) {
     const GroupDescription& group = *rates.group;
     std::chrono::milliseconds time{0};
@@ -119,6 +151,7 @@ std::vector<std::string> help_lines() {
             "  t  topics: rates over the last interval, records in the log, the lag of the",
             "     group that is furthest behind and its trend, groups, producers, open",
             "     tickets, cells in quarantine",
+            "  p  partitions: the same of each, and gap events of its readers",
             "  g  groups: state, members, lag, trend, age of the oldest unread record,",
             "     records and commits per second",
             "  c  clients: who is attached, and what each holds",
@@ -136,6 +169,8 @@ std::vector<std::string> table_lines(const Looks& looks, const TopState& state) 
     switch (state.view) {
         case TopView::topics:
             return topics_table(looks, state.sort).lines();
+        case TopView::partitions:
+            return partitions_table(looks, state.sort).lines();
         case TopView::groups:
             return groups_table(looks, state.sort).lines();
         case TopView::clients:
@@ -173,8 +208,9 @@ std::string third_line(const Looks& looks) {
 }
 
 std::string foot(const TopState& state, std::size_t hidden) {
-    const std::string more = hidden != 0 ? fmt::format("  {} more below", hidden) : "";
-    return fmt::format("t topics  g groups  c clients  s sort: {}  ? help  q quit{}", to_string(state.sort), more);
+    const std::string more = hidden != 0 ? fmt::format("  {} more", hidden) : "";
+    return fmt::format("t topics  p parts  g groups  c clients  s sort: {}  ? help  q quit{}", to_string(state.sort),
+                       more);
 }
 
 }  // namespace
@@ -226,7 +262,8 @@ std::string frame_to_text(const BrokerStats& before, const BrokerStats& now, Top
     std::string text = first_line(now) + "\n" + second_line(looks) + "\n";
     for (const std::string& stall : stalls(before, now))
         text.append("stall: ").append(stall).append("\n");
-    for (const Table& table : {topics_table(looks, sort), groups_table(looks, sort), clients_table(looks)}) {
+    for (const Table& table :
+         {topics_table(looks, sort), partitions_table(looks, sort), groups_table(looks, sort), clients_table(looks)}) {
         if (!table.empty())
             text.append("\n").append(table.text());
     }

@@ -53,15 +53,27 @@ const GroupDescription* furthest_behind(const TopicStats& topic) {
     return found == topic.groups.end() ? nullptr : &*found;
 }
 
+PartitionRates rates_of(const TopicStats* before, const TopicStats& now, std::size_t partition, double seconds) {
+    PartitionRates rates;
+    rates.topic = &now;
+    rates.partition = &now.partitions[partition];
+    for (const GroupDescription& group : now.groups)
+        rates.lag = std::max(rates.lag, group.partitions.at(partition).lag.records);
+    if (before == nullptr || !is_readable(before->partitions[partition]) || !is_readable(now.partitions[partition]))
+        return rates;
+    rates.records_per_s = rate(before->partitions[partition].log_end, rates.partition->log_end, seconds);
+    rates.bytes_per_s = rates.records_per_s * static_cast<double>(rates.partition->newest_record_bytes);
+    rates.gaps_per_s = rate(before->partitions[partition].gaps, rates.partition->gaps, seconds);
+    return rates;
+}
+
 TopicRates rates_of(const TopicStats* before, const TopicStats& now, double seconds) {
     TopicRates rates;
     rates.topic = &now;
-    for (std::size_t i = 0; before != nullptr && i < now.partitions.size(); ++i) {
-        if (!is_readable(before->partitions[i]) || !is_readable(now.partitions[i]))
-            continue;
-        const double records = rate(before->partitions[i].log_end, now.partitions[i].log_end, seconds);
-        rates.records_per_s += records;
-        rates.bytes_per_s += records * static_cast<double>(now.partitions[i].newest_record_bytes);
+    for (std::size_t i = 0; i < now.partitions.size(); ++i) {
+        const PartitionRates partition = rates_of(before, now, i, seconds);
+        rates.records_per_s += partition.records_per_s;
+        rates.bytes_per_s += partition.bytes_per_s;
     }
     if (const GroupDescription* const last = furthest_behind(now)) {
         rates.lag = lag_of(*last);
@@ -125,6 +137,16 @@ std::vector<TopicRates> topic_rates(const BrokerStats& before, const BrokerStats
     std::vector<TopicRates> all;
     for (const TopicStats& topic : now.topics)
         all.push_back(rates_of(find(before, topic), topic, seconds));
+    return all;
+}
+
+std::vector<PartitionRates> partition_rates(const BrokerStats& before, const BrokerStats& now) {
+    const double seconds = seconds_between(before, now);
+    std::vector<PartitionRates> all;
+    for (const TopicStats& topic : now.topics) {
+        for (std::size_t i = 0; i < topic.partitions.size(); ++i)
+            all.push_back(rates_of(find(before, topic), topic, i, seconds));
+    }
     return all;
 }
 

@@ -17,6 +17,15 @@ struct TopicRates {
     double lag_per_s = 0;    ///< How it changes.
 };
 
+struct PartitionRates {
+    const TopicStats* topic = nullptr;
+    const PartitionStats* partition = nullptr;
+    double records_per_s = 0;
+    double bytes_per_s = 0;
+    std::uint64_t lag = 0;  ///< Of the group that is furthest behind in it.
+    double gaps_per_s = 0;
+};
+
 struct GroupRates {
     const GroupDescription* group = nullptr;
     std::uint64_t lag = 0;
@@ -29,6 +38,7 @@ struct GroupRates {
 [[nodiscard]] double seconds_between(const BrokerStats& before, const BrokerStats& now) noexcept;
 /// Topics that are not the same in both, and looks that are the same, have rates of 0.
 [[nodiscard]] std::vector<TopicRates> topic_rates(const BrokerStats& before, const BrokerStats& now);
+[[nodiscard]] std::vector<PartitionRates> partition_rates(const BrokerStats& before, const BrokerStats& now);
 [[nodiscard]] std::vector<GroupRates> group_rates(const BrokerStats& before, const BrokerStats& now);
 
 /// What stood still from one look to the other and should not have, in words.

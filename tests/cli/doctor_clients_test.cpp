@@ -154,8 +154,11 @@ TEST_CASE("Doctor: limits that only a keeper keeps are named while none runs") {
     place.broker.create_topic("t", Situation::small(WhenFull::block));
     const GroupTopic topic(place.broker, "t");
     topic.create("g", {.gating = true, .lag_ms_max = 1000});
+    TopicOptions kept = Situation::small();
+    kept.retention.records = 10;
+    place.broker.create_topic("u", kept);
     const Finding finding = place.finding("retention-without-keeper");
-    CHECK_THAT(finding.text, contains("topics t"));
+    CHECK_THAT(finding.text, contains("topics t, u"));
     CHECK(finding.command == "ringmaind -d " + place.broker.directory().string());
     const Keeper keeper(place.broker);
     CHECK_FALSE(place.has("retention-without-keeper"));

@@ -135,6 +135,8 @@ TEST_CASE("Top shows topics, groups, clients and help by keys, and gives the ter
     CHECK(top.shows("trades"));
     CHECK(top.shows("RECORDS/s"));
     CHECK(top.shows("sort: rate"));
+    top.type("p");
+    CHECK(top.shows("GAPS/s"));
     top.type("g");
     CHECK(top.shows("billing"));
     top.type("s");
@@ -159,7 +161,7 @@ TEST_CASE("Top draws anew when the terminal changes its size") {
     CHECK(top.shows("q quit"));
     top.forget();
     top.resize(10, 30);
-    CHECK(top.shows("c clients~"));  // cut at 30 columns
+    CHECK(top.shows("g groups  ~"));  // cut at 30 columns
     top.type("q");
     CHECK(top.end() == 0);
 }

@@ -89,10 +89,10 @@ TEST_CASE("Topics and groups are sorted by rate, lag or name") {
     const BrokerStats before = look(0, {topic("a", 0, 0), topic("b", 0, 0)});
     const BrokerStats now = look(1, {topic("a", 10, 0), topic("b", 20, 20)});
     TopState state;
-    for (const TopView view : {TopView::topics, TopView::groups}) {
+    for (const TopView view : {TopView::topics, TopView::partitions, TopView::groups}) {
         state.view = view;
-        const std::string a = view == TopView::topics ? "a " : "readers of a";
-        const std::string b = view == TopView::topics ? "b " : "readers of b";
+        const std::string a = view == TopView::groups ? "readers of a" : "a ";
+        const std::string b = view == TopView::groups ? "readers of b" : "b ";
         state.sort = TopSort::rate;
         CHECK(row_of(cli::draw(before, now, {}, state), b) < row_of(cli::draw(before, now, {}, state), a));
         state.sort = TopSort::lag;
@@ -122,6 +122,17 @@ TEST_CASE("A damaged partition has no rate") {
     BrokerStats now = look(1, {topic("a", 10, 0)});
     now.topics[0].partitions[0].damage = "x";
     CHECK(cli::topic_rates(before, now).at(0).records_per_s == 0);
+    CHECK_THAT(text_of(cli::draw(before, now, {}, {TopView::partitions, TopSort::name, 0})), contains("damaged"));
+}
+
+TEST_CASE("Partitions have rates of their own, and those of their readers' gaps") {
+    BrokerStats before = look(0, {topic("a", 10, 0)});
+    BrokerStats now = look(2, {topic("a", 30, 5)});
+    now.topics[0].partitions[0].gaps = 4;
+    const cli::PartitionRates rates = cli::partition_rates(before, now).at(0);
+    CHECK((rates.records_per_s == 10 && rates.bytes_per_s == 10240 && rates.lag == 25 && rates.gaps_per_s == 2));
+    CHECK_THAT(text_of(cli::draw(before, now, {}, {TopView::partitions, TopSort::rate, 0})),
+               contains("10.0/s") && contains("2.0/s"));
 }
 
 TEST_CASE("Stalls are tickets that stay open, groups that do not commit, and clients that are stopped") {
@@ -156,7 +167,8 @@ TEST_CASE("Every view fits every screen, and scrolls no further than there are r
         topics.push_back(topic("a-topic-with-a-name-that-is-far-too-long-for-any-screen-" + std::to_string(i), 10, 5));
     BrokerStats now = look(1, topics);
     now.clients.resize(30);
-    for (const TopView view : {TopView::topics, TopView::groups, TopView::clients, TopView::help}) {
+    for (const TopView view :
+         {TopView::topics, TopView::partitions, TopView::groups, TopView::clients, TopView::help}) {
         for (const ScreenSize size : {ScreenSize{24, 80}, ScreenSize{1, 1}, ScreenSize{0, 0}, ScreenSize{5, 10},
                                       ScreenSize{6, 200}, ScreenSize{200, 300}}) {
             for (const std::size_t scroll : {std::size_t{0}, std::size_t{7}, std::size_t{100'000}}) {
@@ -173,9 +185,9 @@ TEST_CASE("Every view fits every screen, and scrolls no further than there are r
     CHECK(cli::scroll_max(now, now, {24, 80}, state) == 31);
     state.scroll = 31;
     const auto last = cli::draw(now, now, {24, 80}, state);
-    CHECK(text_of(last).find("more below") == std::string::npos);
+    CHECK(text_of(last).find(" more") == std::string::npos);
     state.scroll = 0;
-    CHECK_THAT(cli::draw(now, now, {24, 80}, state).back().text, contains("31 more below"));
+    CHECK_THAT(cli::draw(now, now, {24, 80}, state).back().text, contains("31 more"));
     CHECK(cli::scroll_max(now, now, {24, 80}, {TopView::help, TopSort::name, 0}) == 0);
 }
 
