@@ -16,6 +16,7 @@ namespace ringmain::cli {
 
 /// What the system tells beside the broker's files.
 struct Surroundings {
+    bool keeper_is_stopped = false;                ///< The process that has the keeper's lock file open is stopped.
     bool socket_without_daemon = false;            ///< keeper.sock is there, and nobody listens on it.
     std::optional<std::uint64_t> maps_max;         ///< Mappings that a process may have.
     std::optional<std::uint64_t> descriptors_max;  ///< Descriptors that a process may have.

@@ -16,6 +16,7 @@ constexpr std::array kKinds = {
     // the keeper
     FindingKind{"no-keeper", Severity::warning},
     FindingKind{"retention-without-keeper", Severity::warning},
+    FindingKind{"keeper-stopped", Severity::error},
     FindingKind{"keeper-not-visible", Severity::note},
     FindingKind{"keeper-cannot-write", Severity::warning},
     FindingKind{"leftovers", Severity::warning},

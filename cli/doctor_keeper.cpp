@@ -116,6 +116,15 @@ void examine_rights(const Examined& examined, Findings& findings) {
     }
 }
 
+void examine_stopped(const Examined& examined, Findings& findings) {
+    if (!examined.surroundings.keeper_is_stopped)
+        return;
+    Finding& finding = findings.emplace_back(
+        make_finding("keeper-stopped", fmt::format("the keeper (pid {})", examined.stats.keeper.pid),
+                     "is stopped by a signal or a debugger: nobody cleans up, and no other keeper can take its place"));
+    finding.command = fmt::format("kill -CONT {}", examined.stats.keeper.pid);
+}
+
 }  // namespace
 
 void examine_keeper(const Examined& examined, Findings& findings) {
@@ -126,8 +135,10 @@ void examine_keeper(const Examined& examined, Findings& findings) {
             make_finding("keeper-not-visible", "the broker", "this user may not see whether a keeper runs"));
         return;
     }
-    if (*stats.keeper.running)
-        return;  // it is at it
+    if (*stats.keeper.running) {
+        examine_stopped(examined, findings);
+        return;  // else it is at it
+    }
     examine_waiting(stats, findings);
     examine_retention(stats, findings);
     examine_leftovers(stats, findings);

@@ -1,5 +1,6 @@
 // What the system tells beside the broker's files: limits, what the kernel lacks, the daemon's socket.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/membarrier.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "doctor_examination.hpp"
 
@@ -74,6 +76,33 @@ bool has_file_locks(const std::string& path) {
     return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 || (errno != EINVAL && errno != ENOLCK && errno != ENOSYS);
 }
 
+bool is_stopped(std::int32_t pid) {
+    std::ifstream status(fmt::format("/proc/{}/status", pid));
+    std::string name;
+    char state = '?';
+    for (std::string line; std::getline(status, line);) {
+        std::istringstream words(line);
+        if (words >> name >> state && name == "State:")
+            return state == 'T' || state == 't';
+    }
+    return false;
+}
+
+/// A pid alone could be another process's, or of another pid namespace; this one has the file open.
+bool has_open(std::int32_t pid, const fs::path& path) {
+    std::error_code error;
+    const fs::path file = fs::canonical(path, error);
+    if (error)
+        return false;
+    for (fs::directory_iterator at(fmt::format("/proc/{}/fd", pid), error), end; !error && at != end;
+         at.increment(error)) {
+        std::error_code gone;
+        if (fs::read_symlink(at->path(), gone) == file)
+            return true;
+    }
+    return false;
+}
+
 /// The topmost directory on the same file system.
 std::string mount_point_of(const std::string& directory) {
     std::error_code error;
@@ -106,6 +135,9 @@ bool nobody_listens_on(const std::string& path) {
 
 Surroundings look_around(const BrokerStats& stats) {
     Surroundings surroundings;
+    const std::int32_t keeper = stats.keeper.pid;
+    surroundings.keeper_is_stopped =
+        keeper != 0 && is_stopped(keeper) && has_open(keeper, stats.directory + "/keeper.lock");
     surroundings.socket_without_daemon = nobody_listens_on(stats.directory + "/keeper.sock");
     surroundings.maps_max = number_in("/proc/sys/vm/max_map_count");
     surroundings.descriptors_max = descriptors_max();

@@ -164,6 +164,22 @@ TEST_CASE("Doctor: limits that only a keeper keeps are named while none runs") {
     CHECK_FALSE(place.has("retention-without-keeper"));
 }
 
+TEST_CASE("Doctor: a keeper that is stopped keeps others from being the keeper") {
+    Situation place;
+    StoppedChild child([&](const auto& stop) {
+        const Broker broker(place.broker.directory());
+        const Keeper keeper(broker);
+        stop();
+        stay();
+    });
+    const Finding finding = place.finding("keeper-stopped");
+    CHECK(finding.severity == Severity::error);
+    CHECK(finding.object == "the keeper (pid " + std::to_string(child.pid()) + ")");
+    CHECK(finding.command == "kill -CONT " + std::to_string(child.pid()));
+    CHECK(run_in_shell(finding.command) == 0);
+    CHECK(comes_true([&] { return !place.has("keeper-stopped"); }));
+}
+
 TEST_CASE("Doctor: a process that is stopped is named with its pid and what it holds, until it goes on") {
     Situation place;
     place.broker.create_topic("t", Situation::small());
