@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "access_options.hpp"
 #include "commands.hpp"
 #include "context.hpp"
 #include "errors.hpp"
@@ -162,6 +163,7 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
                      "overwrite the oldest records (default), or block the producers")
         ->type_name("overwrite|block");
     add_retention_options(*create, arguments->retention);
+    add_access_options(*create, options.access);
     add_number(*create, "--first-offset", options.first_offset, {0, kFirstOffsetMax}, "Offset of the first record")
         ->group("");
     create->add_flag("--json", arguments->json, "Print the new topic as JSON");
@@ -171,7 +173,8 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
         "Examples:\n"
         "  ringmain topic create trades --partitions 3\n"
         "  ringmain topic create frames --records 4K --payload 256M --when-full block\n"
-        "  ringmain topic create metrics --retention-age 90s --retention-bytes 64M");
+        "  ringmain topic create metrics --retention-age 90s --retention-bytes 64M\n"
+        "  ringmain topic create orders --group desk1 --mode 0640");
     create->callback([create, arguments] { run_create(*create, *arguments); });
 }
 

@@ -4,6 +4,7 @@
 
 #include "group_report.hpp"
 #include "retention_options.hpp"
+#include "rights_text.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -22,6 +23,17 @@ Json gate_to_json(const GateDescription& gate, std::uint64_t log_end) {
 /// 0: no limit.
 Json retention_to_json(const Retention& retention) {
     return {{"age_ms", retention.age.count()}, {"records", retention.records}, {"bytes", retention.bytes}};
+}
+
+Json access_to_json(const TopicAccess& access) {
+    Json object = Json::object();
+    if (access.owner)
+        object["owner"] = *access.owner;
+    if (access.group)
+        object["group"] = *access.group;
+    if (access.mode)
+        object["mode"] = mode_to_text(*access.mode);
+    return object;
 }
 
 /// The line of one topic in the list. A damaged topic must not hide the others.
@@ -56,7 +68,8 @@ nlohmann::ordered_json options_to_json(const TopicOptions& options) {
             {"when_full", to_string(options.when_full)},
             {"value_type", type},
             {"first_offset", options.first_offset},
-            {"retention", retention_to_json(options.retention)}};
+            {"retention", retention_to_json(options.retention)},
+            {"access", access_to_json(options.access)}};
 }
 
 nlohmann::ordered_json partition_to_json(const PartitionDescription& partition) {

@@ -8,6 +8,7 @@
 #include "group_report.hpp"
 #include "numbers.hpp"
 #include "retention_options.hpp"
+#include "rights_text.hpp"
 #include "topic_report.hpp"
 
 namespace ringmain::cli {
@@ -79,6 +80,7 @@ std::string sizes_to_text(const TopicDescription& topic) {
     add(text, "when full         {}\n", to_string(options.when_full));
     text.append(retention_lines(options.retention));
     add(text, "value type        {}\n", value_type_to_text(options.value_type));
+    text.append(access_line(options.access));
     if (options.first_offset != 0)
         add(text, "first offset      {}\n", options.first_offset);
     add(text, "memory            {}", format_bytes(topic.bytes));

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 
-#include "quantities.hpp"
 #include "ringmain/error.hpp"
 
 namespace ringmain::daemon {

@@ -4,11 +4,13 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/rights_text.hpp"
 #include "log.hpp"
 #include "quantities.hpp"
 #include "ringmain/broker.hpp"
@@ -36,7 +38,7 @@ std::optional<Broker> existing_broker(const Configuration& configuration) {
 void say_directory(const Configuration& configuration, bool exists) {
     std::string line = fmt::format("directory {}: {}", configuration.directory.string(), exists ? "is a broker" : "would be made a broker");
     if (configuration.directory_access != TopicAccess{})
-        line += fmt::format(", with {}", to_text(configuration.directory_access));
+        line += fmt::format(", with {}", cli::rights_to_text(configuration.directory_access));
     say(line);
     say(fmt::format("interval {}; log {}, level {}", duration_to_text(configuration.interval),
                     configuration.log_format == LogFormat::json ? "json" : "text", to_string(configuration.log_level)));
@@ -49,7 +51,7 @@ std::string changes_of(const TopicComparison& found, const TopicPlan& plan) {
     if (found.retention)
         changes.push_back(fmt::format("retention would be {}, is {}", to_text(plan.options.retention), to_text(*found.retention)));
     if (found.access)
-        changes.push_back(fmt::format("access would be {}, is {}", to_text(plan.options.access), to_text(*found.access)));
+        changes.push_back(fmt::format("access would be {}, is {}", cli::rights_to_text(plan.options.access), cli::rights_to_text(*found.access)));
     return changes.empty() ? "is as wanted" : fmt::format("{}", fmt::join(changes, "; "));
 }
 
@@ -62,7 +64,7 @@ bool say_topic(const std::optional<Broker>& broker, const TopicPlan& plan) {
             if (plan.options.retention != Retention{})
                 line += ", retention " + to_text(plan.options.retention);
             if (plan.options.access != TopicAccess{})
-                line += ", " + to_text(plan.options.access);
+                line += ", " + cli::rights_to_text(plan.options.access);
             say(line);
             return true;
         }

@@ -1,4 +1,4 @@
-// Sizes, durations and permission bits as people write them.
+// Sizes and durations as people write them.
 #include "quantities.hpp"
 
 #include <fmt/core.h>
@@ -61,21 +61,10 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) n
     return std::chrono::milliseconds(*ms);
 }
 
-std::optional<std::uint32_t> parse_mode(std::string_view text) noexcept {
-    std::uint32_t mode = 0;
-    const char* const end = text.data() + text.size();
-    const auto [after, error] = std::from_chars(text.data(), end, mode, 8);
-    if (text.empty() || error != std::errc{} || after != end)
-        return std::nullopt;
-    return mode;
-}
-
 std::string size_to_text(std::uint64_t bytes) { return to_text(bytes, std::span(kSizeUnits).first(kSizeNames), "B"); }
 
 std::string duration_to_text(std::chrono::milliseconds duration) {
     return to_text(static_cast<std::uint64_t>(duration.count()), kDurationUnits, "ms");
 }
-
-std::string mode_to_text(std::uint32_t mode) { return fmt::format("{:04o}", mode); }
 
 }  // namespace ringmain::daemon

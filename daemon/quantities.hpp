@@ -1,4 +1,4 @@
-// Sizes, durations and permission bits as people write them: strict, so that a slip is an error and never another number.
+// Sizes and durations as people write them: strict, so that a slip is an error and never another number.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,9 @@ inline constexpr std::string_view kDurationForm = "a duration (a whole number, t
 /// Nothing: it has another form, or does not fit 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 [[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept;
-/// Octal digits, e.g. "0640".
-[[nodiscard]] std::optional<std::uint32_t> parse_mode(std::string_view text) noexcept;
 
 /// In the largest unit that expresses it exactly.
 [[nodiscard]] std::string size_to_text(std::uint64_t bytes);
 [[nodiscard]] std::string duration_to_text(std::chrono::milliseconds duration);
-[[nodiscard]] std::string mode_to_text(std::uint32_t mode);
 
 }  // namespace ringmain::daemon

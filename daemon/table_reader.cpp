@@ -10,12 +10,17 @@
 #include <sstream>
 #include <tuple>
 
-#include "accounts.hpp"
+#include "cli/rights_text.hpp"
 #include "quantities.hpp"
 
 namespace ringmain::daemon {
 
 namespace {
+
+using cli::group_id;
+using cli::mode_to_text;
+using cli::parse_mode;
+using cli::user_id;
 
 constexpr std::uint32_t kNoId = std::numeric_limits<std::uint32_t>::max();  // chown() takes it for "leave it"
 constexpr std::size_t kShownBytes = 80;

@@ -85,15 +85,4 @@ std::string to_text(const Retention& retention) {
     return limits.empty() ? "no limit" : fmt::format("{}", fmt::join(limits, ", "));
 }
 
-std::string to_text(const TopicAccess& access) {
-    std::vector<std::string> rights;
-    if (access.owner)
-        rights.push_back(fmt::format("owner {}", *access.owner));
-    if (access.group)
-        rights.push_back(fmt::format("group {}", *access.group));
-    if (access.mode)
-        rights.push_back("mode " + mode_to_text(*access.mode));
-    return fmt::format("{}", fmt::join(rights, ", "));
-}
-
 }  // namespace ringmain::daemon

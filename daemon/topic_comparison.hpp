@@ -23,7 +23,5 @@ struct TopicComparison {
 
 /// For people, with units: "age 7 d, bytes 1 GiB", or "no limit".
 [[nodiscard]] std::string to_text(const Retention& retention);
-/// What is given of it: "owner 0, group 4242, mode 0640".
-[[nodiscard]] std::string to_text(const TopicAccess& access);
 
 }  // namespace ringmain::daemon

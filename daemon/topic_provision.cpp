@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "cli/rights_text.hpp"
 #include "ringmain/error.hpp"
 #include "topic_comparison.hpp"
 
@@ -79,7 +80,7 @@ void TopicProvision::set_access(const TopicPlan& plan, const TopicAccess& found)
     log_.write({.event = "access_changed",
                 .topic = plan.name,
                 .message = fmt::format("topic '{}' has {} now, it was {}; who has it open keeps it open", plan.name,
-                                       to_text(plan.options.access), to_text(found)),
+                                       cli::rights_to_text(plan.options.access), cli::rights_to_text(found)),
                 .limited = false});
 }
 
