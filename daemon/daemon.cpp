@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "broker_place.hpp"
@@ -57,6 +58,7 @@ Daemon::Daemon(Signals& signals, Log& log, ConfigurationSource source, const Con
       log_(log),
       source_(std::move(source)),
       configuration_(with_umask_set(first)),
+      watchdog_(manager_.watchdog()),
       broker_(open_place(first)),
       quotas_(broker_, configuration_),
       keeper_(broker_, [&log](const KeeperEvent& event) { log_event(log, event); }) {
@@ -137,10 +139,15 @@ void Daemon::serve() {
                 break;
         }
         log_.write_summaries(Log::Clock::now());
+        keep_alive();
     }
 }
 
-std::optional<Signals::Clock::time_point> Daemon::next_wake() const noexcept { return log_.next_summary(); }
+std::optional<Signals::Clock::time_point> Daemon::next_wake() const noexcept {
+    const auto summary = log_.next_summary();
+    const auto look = watchdog_.next_look();
+    return summary && look ? std::min(*summary, *look) : summary ? summary : look;
+}
 
 void Daemon::reload() {
     manager_.reloading();
@@ -206,6 +213,10 @@ void Daemon::apply_directory_access() {
     }
 }
 
-void Daemon::keep_alive() noexcept {}
+/// Vouches for the keeper, not for this thread alone.
+void Daemon::keep_alive() {
+    if (watchdog_.is_to_be_fed(Watchdog::Clock::now(), keeper_.keeper().statistics().steps))
+        manager_.alive();
+}
 
 }  // namespace ringmain::daemon

@@ -14,6 +14,7 @@
 #include "service_manager.hpp"
 #include "signals.hpp"
 #include "topic_quotas.hpp"
+#include "watchdog.hpp"
 
 namespace ringmain::daemon {
 
@@ -44,7 +45,7 @@ private:
     void apply(const Configuration& before);
     void provision(const std::vector<TopicPlan>& before);
     void apply_directory_access();
-    void keep_alive() noexcept;
+    void keep_alive();
     [[nodiscard]] std::optional<Signals::Clock::time_point> next_wake() const noexcept;
     [[nodiscard]] std::string status_text() const;
 
@@ -53,6 +54,7 @@ private:
     ConfigurationSource source_;
     LiveConfiguration configuration_;
     ServiceManager manager_;
+    Watchdog watchdog_;
     Broker broker_;
     TopicQuotas quotas_;
     KeeperThread keeper_;

@@ -54,11 +54,12 @@ std::string message_of(const KeeperEvent& event) {
             return fmt::format("{}: group '{}' was let go; it holds nothing there any more", place, event.subject);
         case KeeperEventKind::leftovers_swept:
             return fmt::format("{}: {} of killed creations and deletions swept", place, counted(event.count, "leftover"));
-        default:
-            break;
+        case KeeperEventKind::keeping_stopped:
+            return fmt::format("nothing is kept any more: {}", event.subject);
+        case KeeperEventKind::keeping_resumed:
+            return "everything is kept again";
     }
-    return event.subject.empty() ? fmt::format("{}: {}", place, to_string(event.kind))
-                                 : fmt::format("{}: {}: {}", place, to_string(event.kind), event.subject);
+    return fmt::format("{}: {}", place, to_string(event.kind));
 }
 
 /// What is everyday work is for those who ask for it; what somebody has to look into is a warning or an error.
@@ -78,14 +79,15 @@ LogLevel level_of(KeeperEventKind kind) noexcept {
             return LogLevel::info;
         case KeeperEventKind::retention_held:
         case KeeperEventKind::group_let_go:
+        case KeeperEventKind::keeping_resumed:
             return LogLevel::warning;
         case KeeperEventKind::topic_unreadable:
         case KeeperEventKind::file_missing:
         case KeeperEventKind::file_replaced:
-            return LogLevel::error;
-        default:
-            return LogLevel::warning;
+        case KeeperEventKind::keeping_stopped:
+            break;
     }
+    return LogLevel::error;
 }
 
 }  // namespace

@@ -3,12 +3,19 @@
 
 #include <fmt/core.h>
 
+#include "cli/rights_text.hpp"
+
 namespace ringmain::daemon {
 
 namespace {
 
 std::string to_text(const std::optional<ListenAddress>& address) {
     return address ? fmt::format("{}:{}", address->host, address->port) : "nothing";
+}
+
+std::string to_text(const SocketAccess& access) {
+    const std::string rights = cli::rights_to_text({.group = access.group, .mode = access.mode});
+    return rights.empty() ? "as the directory" : rights;
 }
 
 }  // namespace
@@ -23,6 +30,10 @@ std::vector<RestartNeeded> keep_until_restart(const Configuration& now, Configur
         needed.push_back({"metrics.listen", to_text(now.metrics_listen), to_text(next.metrics_listen)});
         next.metrics_listen = now.metrics_listen;
     }
+    if (next.socket.access != now.socket.access) {
+        needed.push_back({"socket", to_text(now.socket.access), to_text(next.socket.access)});
+        next.socket.access = now.socket.access;
+    }
     return needed;
 }
 
@@ -33,6 +44,7 @@ std::vector<std::string> changed_keys(const Configuration& now, const Configurat
             keys.emplace_back(key);
     };
     note("access", now.directory_access != next.directory_access);
+    note("socket.admin_group", now.socket.admin_group != next.socket.admin_group);
     note("umask", now.umask != next.umask);
     note("interval", now.interval != next.interval);
     note("log.format", now.log_format != next.log_format);

@@ -19,8 +19,12 @@ bool become(uid_t uid) {
 
 int run(const char* program, const std::vector<std::string>& arguments, const Circumstances& circumstances) {
     ::unsetenv("RINGMAIN_DIR");
+    for (const auto& [name, value] : circumstances.environment)
+        ::setenv(name.c_str(), value.c_str(), 1);
     const int file = ::open(program, O_RDONLY | O_CLOEXEC);
-    const int output = ::open(circumstances.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int output = circumstances.output_descriptor >= 0
+                           ? circumstances.output_descriptor
+                           : ::open(circumstances.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0 || output < 0 || ::dup2(output, STDOUT_FILENO) < 0 || ::dup2(output, STDERR_FILENO) < 0)
         return 126;
     const int high = ::fcntl(file, F_DUPFD_CLOEXEC, 10);
