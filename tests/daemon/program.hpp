@@ -13,7 +13,7 @@
 namespace ringmain::test {
 
 struct Circumstances {
-    std::filesystem::path output;            ///< Both streams go to this file.
+    std::filesystem::path output = {};       ///< Both streams go to this file.
     uid_t uid = 0;                           ///< Not 0: run as this user, in no other group than his own.
     std::vector<int> closed_streams = {};    ///< Closed when the program starts.
     std::vector<std::pair<std::string, std::string>> environment = {};
