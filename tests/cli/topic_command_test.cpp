@@ -1,10 +1,13 @@
-// `ringmain topic`: create, list, describe, delete.
+// `ringmain topic`: create, list, describe, alter, delete.
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cases/open_ticket.hpp"
 #include "cli_process.hpp"
@@ -58,6 +61,46 @@ TEST_CASE("A created topic is listed and described until it is deleted") {
     CHECK(broker.run({"topic", "delete", "trades"}).exit_code == 0);
     CHECK(broker.run({"topic", "list"}).output == "logs\n");
     CHECK(broker.run({"topic", "describe", "trades"}).exit_code == 1);
+}
+
+TEST_CASE("Owner, group and mode are given at creation, changed later, and shown") {
+    const CliBroker broker;
+    const std::string group = std::to_string(::getegid());
+    REQUIRE(broker.run({"topic", "create", "t", "--records", "64", "--payload", "0", "--producers", "2", "--mode", "0640", "--group", group}).exit_code == 0);
+    Json access = describe(broker, "t")["options"]["access"];
+    CHECK(access["mode"] == "0640");
+    CHECK(access["group"] == ::getegid());
+    CHECK(access["owner"] == ::geteuid());
+    CHECK_THAT(broker.run({"topic", "describe", "t"}).output, contains("access            owner ") && contains(", mode 0640\n"));
+    const CliResult altered = broker.run({"topic", "alter", "t", "--mode", "600"});
+    CHECK(altered.exit_code == 0);
+    CHECK_THAT(altered.output, contains("topic t: owner ") && contains(", mode 0600\n"));
+    CHECK(describe(broker, "t")["options"]["access"]["mode"] == "0600");
+    if (::geteuid() == 0) {
+        CHECK(broker.run({"topic", "alter", "t", "--owner", "root", "--group", "4242"}).exit_code == 0);
+        access = describe(broker, "t")["options"]["access"];
+        CHECK(access["owner"] == 0);
+        CHECK(access["group"] == 4242);
+        CHECK(access["mode"] == "0600");
+    }
+}
+
+TEST_CASE("Rights that are none are refused with option and value, and so is a change of nothing") {
+    const CliBroker broker;
+    broker.create_topic("t");
+    const auto refused = [&](const std::vector<std::string>& options, const std::string& text) {
+        std::vector<std::string> arguments{"topic", "alter", "t"};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        const CliResult result = broker.run(arguments);
+        CHECK(result.exit_code == 2);
+        CHECK_THAT(result.errors, contains(text));
+    };
+    refused({"--mode", "0750"}, "--mode: '0750' is not a mode of files in octal digits, 0 to 0666");
+    refused({"--mode", "rw"}, "--mode: 'rw' is not a mode");
+    refused({"--owner", "no-such-user"}, "--owner: this host has no user 'no-such-user'");
+    refused({"--group", "4294967295"}, "--group: this host has no group '4294967295', and it is no number from 0 to 4294967294");
+    refused({}, "nothing to change");
+    CHECK(broker.run({"topic", "alter", "absent", "--mode", "0600"}).exit_code == 1);
 }
 
 TEST_CASE("A topic's list and creation are JSON on request") {
