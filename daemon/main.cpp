@@ -1,6 +1,7 @@
 // ringmaind: keeps one broker directory until it is told to stop.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <utility>
@@ -46,6 +47,7 @@ int run(const CommandLine& line) {
 
 int main(int argc, char** argv) {
     ringmain::cli::occupy_closed_streams();
+    std::signal(SIGPIPE, SIG_IGN);  // nobody who stops reading the log ends the daemon
     int exit_code = kExitGood;
     const auto line = parse_command_line(argc, argv, exit_code);
     if (!line)

@@ -37,7 +37,6 @@ int timeout_ms(std::optional<Signals::Clock::time_point> deadline) noexcept {
 }  // namespace
 
 Signals::Signals() {
-    ::signal(SIGPIPE, SIG_IGN);
     const sigset_t handled = handled_signals();
     if (::pthread_sigmask(SIG_BLOCK, &handled, nullptr) == 0) {
         signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);

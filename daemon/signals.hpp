@@ -8,7 +8,6 @@
 namespace ringmain::daemon {
 
 /// Make it before any thread: SIGTERM, SIGINT and SIGHUP are blocked in all threads that come after it, and asked for here.
-/// A write to a closed pipe is an error and no signal.
 class Signals {
 public:
     using Clock = std::chrono::steady_clock;

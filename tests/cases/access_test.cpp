@@ -230,6 +230,34 @@ TEST_CASE("K01 Rights are taken and given while a topic is in use; open handles 
     CHECK(producer.publish({.value = as_bytes("two")}).status == Status::ok);
 }
 
+TEST_CASE("K02 Root, using another user's topic, changes no owner, group or mode; who has no rights is refused at every call") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    const SharedBroker shared;
+    Broker broker = shared.broker;
+    TopicOptions options = small();
+    options.access = {kProducerUser, kConsumers, 0600};
+    broker.create_topic("t", options);
+    CHECK(publish(broker, "by root"));
+    CHECK(count_readable(broker) == 1);
+    {
+        Consumer member(broker, GroupOptions{.name = "billing"});
+        member.subscribe("t");
+        Keeper keeper(broker);
+        keeper.do_work(std::chrono::nanoseconds(1));
+    }
+    check_rights(shared.topic(), kProducerUser, kConsumers, 0600, 0700);
+    CHECK(as_user(kStranger, {}, [&] {
+              Broker theirs(shared.scratch.broker());
+              for (int call = 0; call < 100; ++call) {
+                  if (thrown_by([&] { return count_readable(theirs); }).code != ErrorCode::permission_denied)
+                      return 1;
+              }
+              return 0;
+          }) == 0);
+    CHECK(publish(broker, "undisturbed"));
+}
+
 TEST_CASE("Rights that no topic can have, and rights of topics that are not there, are refused") {
     const ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
