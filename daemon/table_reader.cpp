@@ -111,17 +111,19 @@ void TableReader::refuse(std::string_view key, const std::string& what) {
 }
 
 std::optional<std::uint64_t> TableReader::in_range(std::string_view key, std::optional<std::uint64_t> value, Range range,
-                                                   std::string_view form, std::string (*show)(std::uint64_t)) {
+                                                   const Form& form) {
+    const toml::node& node = *table_.get(key);
     if (!value) {
-        const toml::node& node = *table_.get(key);
-        refuse(key, fmt::format("{} is {}, not {}", shown(node), node.is_string() || node.is_integer() ? "a value" : type_of(node), form));
+        const bool is_right_type = node.is_integer() || (node.is_string() && form.takes_text);
+        refuse(key, is_right_type ? fmt::format("{} is not {}", shown(node), form.name)
+                                  : fmt::format("{} is {}, not {}", shown(node), type_of(node), form.name));
         return std::nullopt;
     }
     if (*value >= range.min && *value <= range.max)
         return value;
-    const std::string limit = range.max == UINT64_MAX ? fmt::format("less than {}", show(range.min))
-                                                      : fmt::format("outside {} to {}", show(range.min), show(range.max));
-    refuse(key, fmt::format("{} is {}", shown(*table_.get(key)), limit));
+    const std::string limit = range.max == UINT64_MAX ? fmt::format("less than {}", form.show(range.min))
+                                                      : fmt::format("outside {} to {}", form.show(range.min), form.show(range.max));
+    refuse(key, fmt::format("{} is {}", shown(node), limit));
     return std::nullopt;
 }
 
@@ -133,15 +135,23 @@ std::optional<std::uint64_t> TableReader::count(std::string_view key, Range rang
         refuse(key, fmt::format("{} is less than {}", number->get(), range.min));
         return std::nullopt;
     }
-    return in_range(key, whole_number(*node), range, "a whole number", count_to_text);
+    return in_range(key, whole_number(*node), range, {"a whole number", false, count_to_text});
 }
 
-std::optional<std::uint64_t> TableReader::size(std::string_view key, Range range) {
+std::optional<std::uint64_t> TableReader::scaled(std::string_view key, Range range, const Form& form) {
     const toml::node* const node = any(key);
     if (node == nullptr)
         return std::nullopt;
     const auto* const text = node->as_string();
-    return in_range(key, text != nullptr ? parse_size(text->get()) : whole_number(*node), range, kSizeForm, size_to_text);
+    return in_range(key, text != nullptr ? parse_size(text->get()) : whole_number(*node), range, form);
+}
+
+std::optional<std::uint64_t> TableReader::amount(std::string_view key, Range range) {
+    return scaled(key, range, {"a whole number, perhaps with K, M, G or T behind it", true, count_to_text});
+}
+
+std::optional<std::uint64_t> TableReader::size(std::string_view key, Range range) {
+    return scaled(key, range, {kSizeForm, true, size_to_text});
 }
 
 std::optional<std::chrono::milliseconds> TableReader::duration(std::string_view key, Range range_ms) {
@@ -154,11 +164,11 @@ std::optional<std::chrono::milliseconds> TableReader::duration(std::string_view 
             ms = static_cast<std::uint64_t>(parsed->count());
     }
     range_ms.max = std::min<std::uint64_t>(range_ms.max, INT64_MAX);
-    ms = in_range(key, ms, range_ms, kDurationForm, ms_to_text);
+    ms = in_range(key, ms, range_ms, {kDurationForm, true, ms_to_text});
     return ms ? std::optional(std::chrono::milliseconds(*ms)) : std::nullopt;
 }
 
-std::optional<std::uint32_t> TableReader::mode(std::string_view key, std::uint32_t max) {
+std::optional<std::uint32_t> TableReader::mode(std::string_view key, std::uint32_t bits) {
     const toml::node* const node = any(key);
     if (node == nullptr)
         return std::nullopt;
@@ -172,8 +182,8 @@ std::optional<std::uint32_t> TableReader::mode(std::string_view key, std::uint32
         refuse(key, fmt::format("{} is not a mode in octal digits, as \"0640\" or 0o640", shown(*node)));
         return std::nullopt;
     }
-    if (*mode > max) {
-        refuse(key, fmt::format("{} is outside 0 to {}", shown(*node), mode_to_text(max)));
+    if ((*mode & ~bits) != 0) {
+        refuse(key, fmt::format("{} has other bits than those of {}", shown(*node), mode_to_text(bits)));
         return std::nullopt;
     }
     return mode;

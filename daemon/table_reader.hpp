@@ -43,9 +43,12 @@ public:
         : table_(table), path_(std::move(path)), problems_(problems) {}
 
     [[nodiscard]] std::optional<std::uint64_t> count(std::string_view key, Range range);
+    /// As count; a string may have K, M, G or T behind the number.
+    [[nodiscard]] std::optional<std::uint64_t> amount(std::string_view key, Range range);
     [[nodiscard]] std::optional<std::uint64_t> size(std::string_view key, Range range);
     [[nodiscard]] std::optional<std::chrono::milliseconds> duration(std::string_view key, Range range_ms);
-    [[nodiscard]] std::optional<std::uint32_t> mode(std::string_view key, std::uint32_t max);
+    /// `bits`: those that it may have.
+    [[nodiscard]] std::optional<std::uint32_t> mode(std::string_view key, std::uint32_t bits);
     [[nodiscard]] std::optional<std::uint32_t> user(std::string_view key);
     [[nodiscard]] std::optional<std::uint32_t> group(std::string_view key);
     [[nodiscard]] std::optional<std::string> text(std::string_view key);
@@ -64,8 +67,16 @@ public:
 private:
     using Account = std::optional<std::uint32_t> (*)(const std::string&);
 
+    /// How a kind of number is written.
+    struct Form {
+        std::string_view name;
+        bool takes_text;
+        std::string (*show)(std::uint64_t);
+    };
+
+    [[nodiscard]] std::optional<std::uint64_t> scaled(std::string_view key, Range range, const Form& form);
     [[nodiscard]] std::optional<std::uint64_t> in_range(std::string_view key, std::optional<std::uint64_t> value, Range range,
-                                                        std::string_view form, std::string (*show)(std::uint64_t));
+                                                        const Form& form);
     [[nodiscard]] std::optional<std::uint32_t> account(std::string_view key, std::string_view kind, Account look_up);
 
     const toml::table& table_;

@@ -50,7 +50,7 @@ void set_power_of_two(TableReader& reader, std::string_view key, Number& option,
 
 void read_sizes(TableReader& reader, TopicOptions& options) {
     set(options.partitions, reader.count("partitions", {1, kPartitionsMax}));
-    set_power_of_two(reader, "records", options.records, reader.size("records", {kRecordsMin, kRecordsMax}));
+    set_power_of_two(reader, "records", options.records, reader.amount("records", {kRecordsMin, kRecordsMax}));
     if (const auto cell = reader.size("cell", {64, 256})) {
         if (*cell == 64 || *cell == 128 || *cell == 256) {
             set(options.cell_bytes, cell);
@@ -82,7 +82,7 @@ void read_retention(TableReader& reader, Retention& retention) {
                                                        duration_to_text(kRetentionAgeMin), duration_to_text(kRetentionAgeMax)));
         }
     }
-    set(retention.records, reader.size("retention_records", {0, kRetentionRecordsMax}));
+    set(retention.records, reader.amount("retention_records", {0, kRetentionRecordsMax}));
     set(retention.bytes, reader.size("retention_bytes", {0, kRetentionBytesMax}));
 }
 
@@ -109,10 +109,12 @@ void read_value_type(TableReader& reader, ValueType& type, ProblemList& problems
     type.name = inner.text("name").value_or("");
     set(type.size, inner.size("size", {1, UINT32_MAX}));
     set(type.alignment, inner.count("alignment", {1, 1U << 16}));
-    if (type.name.empty() || type.name.size() > kTypeNameMax)
-        inner.refuse("name", fmt::format("a name of 1 to {} bytes is needed", kTypeNameMax));
     refuse_unless_power_of_two(inner, "alignment", type.alignment);
     inner.refuse_unknown_keys();
+    if (!type.name.empty() && type.name.size() <= kTypeNameMax)
+        return;
+    inner.refuse("name", fmt::format("a name of 1 to {} bytes is needed", kTypeNameMax));
+    type = {};
 }
 
 /// The library's text with the options called as in the file.

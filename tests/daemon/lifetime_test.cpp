@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -232,6 +234,56 @@ TEST_CASE("A daemon whose log reader goes away works on") {
     CHECK(test::is_healthy(scratch.broker() / "keeper.sock"));
     daemon.signal(SIGTERM);
     CHECK(daemon.wait() == 0);
+}
+
+namespace {
+
+/// The daemon in a mount namespace of its own, after `preparation` in a shell; nothing if there is no right to mount.
+std::optional<Child> start_in_mounts(const std::string& preparation, const std::vector<std::string>& arguments, const fs::path& output) {
+    if (start("/usr/bin/unshare", {"--mount", "true"}, {.output = output}).wait() != 0)
+        return std::nullopt;
+    std::vector<std::string> all{"--mount", "/bin/sh", "-c", preparation + " && exec \"$0\" \"$@\"", RINGMAIN_DAEMON_PATH};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return start("/usr/bin/unshare", all, {.output = output});
+}
+
+bool says(const fs::path& output, const std::string& text) {
+    return eventually([&] { return test::text_in(output).find(text) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("D01 On a tmpfs of 8 MiB the daemon makes what fits, says what does not with needed and free bytes, and runs") {
+    const test::ScratchDirectory scratch;
+    const fs::path output = scratch.path() / "output";
+    const fs::path tmpfs = scratch.path() / "tmpfs";
+    fs::create_directory(tmpfs);
+    const fs::path file = scratch.path() / "c.toml";
+    std::ofstream(file) << many_topics(1) << "[topics.usual]\n" << std::flush;
+    auto daemon = start_in_mounts("mount -t tmpfs -o size=8m tmpfs " + tmpfs.string(), {"-c", file.string(), "-d", (tmpfs / "broker").string()}, output);
+    if (!daemon)
+        SKIP("needs the right to mount");
+    CHECK(says(output, "keeping "));
+    CHECK_THAT(test::text_in(output), contains("topic 't0' created") && contains("no space for topic 'usual'") && contains(" bytes needed, ") && contains(" free"));
+    daemon->signal(SIGTERM);
+    CHECK(daemon->wait() == 0);
+}
+
+TEST_CASE("D05 A daemon whose log lies on a full disk works, and ends in time") {
+    const test::ScratchDirectory scratch;
+    const fs::path output = scratch.path() / "output";
+    const fs::path tmpfs = scratch.path() / "tmpfs";
+    fs::create_directory(tmpfs);
+    const std::string full = "mount -t tmpfs -o size=64k tmpfs " + tmpfs.string() + " && { dd if=/dev/zero of=" + (tmpfs / "filling").string() +
+                             " bs=4k count=100 2>/dev/null; exec 2>" + (tmpfs / "log").string() + "; }";
+    auto daemon = start_in_mounts(full, {"-d", scratch.broker().string()}, output);
+    if (!daemon)
+        SKIP("needs the right to mount");
+    CHECK(eventually([&] { return test::is_healthy(scratch.broker() / "keeper.sock"); }));
+    daemon->signal(SIGHUP);
+    CHECK(test::is_healthy(scratch.broker() / "keeper.sock"));
+    daemon->signal(SIGTERM);
+    CHECK(daemon->wait() == 0);
 }
 
 TEST_CASE("F01 A daemon in a pid namespace of its own reaps the dead outside it, and never the living") {
