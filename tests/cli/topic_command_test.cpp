@@ -74,7 +74,12 @@ TEST_CASE("Owner, group and mode are given at creation, changed later, and shown
     CHECK_THAT(broker.run({"topic", "describe", "t"}).output, contains("access            owner ") && contains(", mode 0640\n"));
     const CliResult altered = broker.run({"topic", "alter", "t", "--mode", "600"});
     CHECK(altered.exit_code == 0);
-    CHECK_THAT(altered.output, contains("topic t: owner ") && contains(", mode 0600\n"));
+    CHECK_THAT(altered.output, contains("topic             t\naccess            owner ") && contains(", mode 0600\n") && !contains("retention"));
+    const CliResult both = broker.run({"topic", "alter", "t", "--mode", "644", "--retention-age", "7d", "--json"});
+    CHECK(both.exit_code == 0);
+    CHECK(Json::parse(both.output)["options"]["access"]["mode"] == "0644");
+    CHECK(Json::parse(both.output)["options"]["retention"]["age_ms"] == 604'800'000);
+    CHECK(broker.run({"topic", "alter", "t", "--mode", "600"}).exit_code == 0);
     CHECK(describe(broker, "t")["options"]["access"]["mode"] == "0600");
     if (::geteuid() == 0) {
         CHECK(broker.run({"topic", "alter", "t", "--owner", "root", "--group", "4242"}).exit_code == 0);
@@ -99,7 +104,7 @@ TEST_CASE("Rights that are none are refused with option and value, and so is a c
     refused({"--mode", "rw"}, "--mode: 'rw' is not a mode");
     refused({"--owner", "no-such-user"}, "--owner: this host has no user 'no-such-user'");
     refused({"--group", "4294967295"}, "--group: this host has no group '4294967295', and it is no number from 0 to 4294967294");
-    refused({}, "nothing to change");
+    refused({}, "nothing to alter");
     CHECK(broker.run({"topic", "alter", "absent", "--mode", "0600"}).exit_code == 1);
 }
 
