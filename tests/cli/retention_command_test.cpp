@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/durations.hpp"
 #include "cli_process.hpp"
-#include "durations.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/consumer.hpp"
 #include "support/catch.hpp"
