@@ -12,9 +12,8 @@ namespace ringmain {
 
 /// Short pauses while something goes on, long ones when nothing has changed for a while.
 ///
-/// What ends a long pause early (ClientWatch::wait): the end of a client, names that change, a reader's bell. What shortens it: the
-/// time at which something falls due. So nothing that anybody waits for needs the short pauses, but a ticket that is taken by a
-/// producer which then stops, and is waited for only by readers that may neither close it nor ring.
+/// What ends a long pause early (ClientWatch::wait): the end of a client, names that change, a reader that knocks. What shortens
+/// it: the time at which something falls due. So nothing that anybody waits for needs the short pauses.
 class KeeperPace {
 public:
     static constexpr std::int64_t kAwakeNs = 1'000'000'000;             ///< Without a change, before pauses get long.

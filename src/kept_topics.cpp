@@ -169,7 +169,8 @@ void KeptTopics::take_up_some(KeeperStep& step) {
 
 /// The number of the topic's directory. A directory has one number, under whatever name: a topic that had it is looked at.
 std::optional<int> KeptTopics::watch(const std::string& name) {
-    const auto number = watch_.watch(topics_path(broker_->directory()) / name);
+    // a reader that waits for a closing and has no right to write knocks at a file of the topic
+    const auto number = watch_.watch(topics_path(broker_->directory()) / name, platform::DirectoryWatch::Reads::heard);
     if (!number) return std::nullopt;
     std::string& owner = watched_[*number];
     if (const auto other = topics_.find(owner); other != topics_.end() && owner != name) {

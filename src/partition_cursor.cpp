@@ -2,6 +2,7 @@
 #include "partition_cursor.hpp"
 
 #include <string>
+#include <utility>
 
 #include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
@@ -158,14 +159,15 @@ Step PartitionCursor::handle_stall() noexcept {
 }
 
 /// The log is mapped writable for this one compare-and-swap; without the right to, the producers are asked to do it, and a
-/// keeper, which may sleep and hears the file's time stamps change.
+/// keeper, which may sleep and hears it when the file is read.
 void PartitionCursor::close_stalled() noexcept {
     try {
         const platform::Mapping writable = topic_->map_partition(partition_, platform::Access::read_write);
         const partition_log::LogMemory<Memory> log(writable.data(), geometry_of(writable), log_.readers, log_.groups);
         (void)partition_log::close_ticket(log, position_);
     } catch (const Error&) {
-        if (topic_->readers_writable() && doorbell_.request_close(position_)) platform::touch(readers_path(topic_->directory()));
+        if (topic_->readers_writable()) doorbell_.request_close(position_);
+        if (std::exchange(knocked_at_, position_) != position_) platform::knock(readers_path(topic_->directory()));
     }
 }
 

@@ -114,6 +114,7 @@ private:
     std::uint64_t dry_at_ = kNowhere;      // the position at which looks find nothing
     std::uint64_t dry_since_ticks_ = 0;
     std::uint64_t stalled_at_ = kNowhere;  // the position at which a ticket was open a patience ago
+    std::uint64_t knocked_at_ = kNowhere;  // the position of the last ticket that a keeper was told of
     std::optional<std::uint32_t> gate_;
     OnLoss on_loss_ = OnLoss::earliest;
     bool lost_ = false;

@@ -49,11 +49,10 @@ public:
         return false;
     }
 
-    /// A reader that may not write the log asks for the closing of `offset`. True: nobody was asking yet, so a keeper that
-    /// sleeps has not heard of it.
-    bool request_close(std::uint64_t offset) noexcept {
+    /// A reader that may not write the log asks for the closing of `offset`.
+    void request_close(std::uint64_t offset) noexcept {
         readers_->close_request.store(offset + 1, std::memory_order_release);  // release CLOSE_REQUEST
-        return (readers_->doorbell.fetch_or(layout::kCloseRequested, std::memory_order_acq_rel) & layout::kCloseRequested) == 0;
+        readers_->doorbell.fetch_or(layout::kCloseRequested, std::memory_order_acq_rel);
     }
 
     [[nodiscard]] bool close_requested() const noexcept {

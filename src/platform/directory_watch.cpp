@@ -22,10 +22,10 @@ DirectoryWatch DirectoryWatch::open() noexcept {
     return watch;
 }
 
-std::optional<int> DirectoryWatch::watch(const std::filesystem::path& directory) noexcept {
+std::optional<int> DirectoryWatch::watch(const std::filesystem::path& directory, Reads reads) noexcept {
     if (!queue_)
         return std::nullopt;
-    const int number = ::inotify_add_watch(queue_.get(), directory.c_str(), kChanges);
+    const int number = ::inotify_add_watch(queue_.get(), directory.c_str(), kChanges | (reads == Reads::heard ? IN_ACCESS : 0U));
     return number < 0 ? std::nullopt : std::optional(number);
 }
 

@@ -10,8 +10,8 @@
 
 namespace ringmain::platform {
 
-/// Watches directories: names that come and go in them, rights and time stamps that are changed, the end of the directory
-/// itself. What is written into files is not heard. By inotify; where the kernel gives none, or no more, nothing is watched.
+/// Watches directories: names that come and go in them, rights that are changed, the end of the directory itself, and, if asked
+/// for, that files in it are read by read(2). What is written, and what is read through a mapping, is not heard. By inotify; where the kernel gives none, or no more, nothing is watched.
 class DirectoryWatch {
 public:
     /// Watches nothing, for good.
@@ -21,7 +21,8 @@ public:
 
     /// The number under which changes of this directory are told; nothing if it cannot be watched. A directory that is watched
     /// already, under whatever name, keeps its number.
-    [[nodiscard]] std::optional<int> watch(const std::filesystem::path& directory) noexcept;
+    enum class Reads : std::uint8_t { ignored, heard };
+    [[nodiscard]] std::optional<int> watch(const std::filesystem::path& directory, Reads reads = Reads::ignored) noexcept;
     void forget(int number) noexcept;
 
     struct Changes {

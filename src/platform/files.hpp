@@ -70,8 +70,8 @@ struct DirectoryStamp {
 /// Nothing: there is no such directory. Throws Error permission_denied or io.
 [[nodiscard]] std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory);
 
-/// Sets a file's time stamps to now, which those hear who watch its directory. Needs the right to write it; for show, as above.
-void touch(const std::filesystem::path& path) noexcept;
+/// Reads a byte of a file, which those hear who watch its directory for reads (DirectoryWatch): a bell for whoever may read it.
+void knock(const std::filesystem::path& path) noexcept;
 
 /// What is free for this user on a file system.
 struct FreeSpace {

@@ -42,8 +42,6 @@ TEST_CASE("Names that come and go in a watched directory are heard, what is writ
     CHECK(place.heard(*number));
     write(place.directory / "file", "other text");
     CHECK_FALSE(place.heard(*number));
-    platform::touch(place.directory / "file");
-    CHECK(place.heard(*number));
     fs::rename(place.directory / "file", place.directory / "other");
     CHECK(place.heard(*number));
     write(place.scratch.path() / "beside", "text");
@@ -52,6 +50,25 @@ TEST_CASE("Names that come and go in a watched directory are heard, what is writ
     CHECK(place.heard(*number));
     fs::remove(place.directory / "other");
     CHECK(place.heard(*number));
+}
+
+TEST_CASE("Who reads a file in a watched directory is heard if that was asked for, who lists the directory is not told of as a name") {
+    Place place;
+    const fs::path other = place.scratch.path() / "quiet";
+    fs::create_directory(other);
+    for (const fs::path& directory : {place.directory, other})
+        write(directory / "file", "text");
+    const auto heard = place.watch.watch(place.directory, DirectoryWatch::Reads::heard);
+    const auto quiet = place.watch.watch(other);
+    REQUIRE((heard && quiet));
+    platform::knock(place.directory / "file");
+    CHECK(place.heard(*heard));
+    platform::knock(other / "file");
+    CHECK_FALSE(place.heard(*quiet));
+    (void)platform::names_in(other);
+    CHECK_FALSE(place.heard(*quiet));
+    platform::knock(place.directory / "nothing");
+    CHECK_FALSE(place.heard(*heard));
 }
 
 TEST_CASE("The end and the moving away of a watched directory are heard") {

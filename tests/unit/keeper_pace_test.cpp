@@ -13,12 +13,10 @@
 #include <utility>
 
 #include "cases/open_ticket.hpp"
-#include "partition_log/doorbell.hpp"
 #include "ringmain/ringmain.hpp"
 #include "step_meter.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
-#include "support/group_topic.hpp"
 #include "support/scratch_directory.hpp"
 #include "support/syscall_tracer.hpp"
 #include "topic_paths.hpp"
@@ -185,15 +183,16 @@ TEST_CASE("A keeper at rest notices the death of a producer, and a file that goe
     CHECK(resting.tells(KeeperEventKind::file_missing));
 }
 
-TEST_CASE("A keeper at rest closes the ticket of a stopped producer for a reader that may only ring") {
+TEST_CASE("A keeper at rest closes the ticket of a stopped producer for a reader that may not write anything") {
+    const bool may_ask = GENERATE(false, true);  // by the readers file
     if (::geteuid() != 0)
         SKIP("needs the right to become another user");
     const ScratchDirectory scratch;
     Broker broker(scratch.broker(), Broker::Mode::open_or_create);
     broker.create_topic("t", small());
     const std::filesystem::path topic = topics_path(scratch.broker()) / "t";
-    for (const char* file : {"readers", "groups"})
-        std::filesystem::permissions(topic / file, std::filesystem::perms(0666));
+    if (may_ask)
+        std::filesystem::permissions(topic / "readers", std::filesystem::perms(0666));
     const Resting resting(broker);
     const test::MappedLog mapped(scratch.broker(), "t");
     const Child holder([&] { return test::take_tickets_and_stay(scratch.broker(), "t", 1); });
@@ -208,16 +207,4 @@ TEST_CASE("A keeper at rest closes the ticket of a stopped producer for a reader
     });
     CHECK(reader.wait() == 0);
     CHECK(resting.tells(KeeperEventKind::tickets_closed));
-}
-
-TEST_CASE("A reader rings once for each ticket that it asks to close") {
-    const ScratchDirectory scratch;
-    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
-    broker.create_topic("t", small());
-    const test::GroupTopic topic(broker, "t");
-    partition_log::Doorbell<platform::HostMemory> bell(*topic.files().readers(0));
-    CHECK(bell.request_close(0));
-    CHECK_FALSE(bell.request_close(0));  // it rang already
-    bell.serve_close_request(topic.log(0));
-    CHECK(bell.request_close(1));
 }
