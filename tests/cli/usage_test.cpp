@@ -32,6 +32,8 @@ TEST_CASE("Help goes to standard output, with examples for each command") {
                                                                                          {"topic", "create"},
                                                                                          {"topic", "list"},
                                                                                          {"topic", "describe"},
+                                                                                         {"topic", "alter"},
+                                                                                         {"topic", "trim"},
                                                                                          {"topic", "delete"},
                                                                                          {"produce"},
                                                                                          {"consume"},
@@ -107,6 +109,8 @@ TEST_CASE("K07 no command but topic create makes a broker or a topic") {
                                                {"produce", "orders"},
                                                {"topic", "list"},
                                                {"topic", "describe", "orders"},
+                                               {"topic", "alter", "orders", "--retention-age", "1h"},
+                                               {"topic", "trim", "orders", "--before", "end"},
                                                {"topic", "delete", "orders"},
                                                {"verify"},
                                                {"dump", "orders", "-o", "0"}}) {
@@ -123,6 +127,8 @@ TEST_CASE("K07 no command but topic create makes a broker or a topic") {
          std::vector<std::vector<std::string>>{{"consume", "orders", "-e"},
                                                {"produce", "orders"},
                                                {"topic", "describe", "orders"},
+                                               {"topic", "alter", "orders", "--retention-age", "1h"},
+                                               {"topic", "trim", "orders", "--before", "end"},
                                                {"topic", "delete", "orders"},
                                                {"verify", "orders"},
                                                {"dump", "orders", "-o", "0"}}) {
