@@ -3,6 +3,7 @@
 // The quick run takes a sample of the instructions, RINGMAIN_LONG=1 many more (each point steps through all before it).
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -35,7 +36,11 @@ namespace {
 constexpr const char* kTopic = "t";
 constexpr std::uint64_t kInstructionsMax = 20'000'000;
 
-std::uint64_t points_wanted() { return std::getenv("RINGMAIN_LONG") != nullptr ? 2'000 : 24; }
+/// Each point steps through all instructions before it, so that long operations get fewer in the quick run.
+std::uint64_t points_of(std::uint64_t length) {
+    if (std::getenv("RINGMAIN_LONG") != nullptr) return std::min<std::uint64_t>(length, 2'000);
+    return std::min<std::uint64_t>(length, std::clamp<std::uint64_t>(2'000'000 / length, 8, 16));
+}
 
 TopicOptions small() {
     TopicOptions options;
@@ -113,13 +118,13 @@ struct Point {
     }
 };
 
-/// Kills at `points_wanted` places, evenly spread. `point(instructions)` makes one and returns how many there are at most.
+/// Kills at places that are evenly spread. `point(instructions)` makes one and returns how many there are at most.
 std::uint64_t kill_at_points(const std::function<std::uint64_t(std::uint64_t)>& point) {
     stay_on_one_core();
     const std::uint64_t length = point(kInstructionsMax);
     REQUIRE(length > 0);
     REQUIRE(length < kInstructionsMax);
-    const std::uint64_t points = std::min(points_wanted(), length);
+    const std::uint64_t points = points_of(length);
     for (std::uint64_t i = 0; i < points; ++i) {
         INFO("killed after " << length * i / points << " of " << length << " instructions");
         (void)point(length * i / points);
