@@ -7,9 +7,9 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
-#include <limits>
+#include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "quantities.hpp"
 #include "ringmain/broker.hpp"
@@ -172,13 +172,21 @@ void read_file(const toml::table& table, Configuration& configuration, ProblemLi
 }
 
 std::optional<std::string> text_of(const std::filesystem::path& path, ProblemList& problems) {
+    const auto refuse = [&problems](int error) {
+        problems.add_for_file(fmt::format("cannot be read: {}", std::strerror(error)));
+        return std::nullopt;
+    };
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return refuse(EISDIR);
     std::ifstream stream(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    if (stream && !std::filesystem::is_directory(path))
-        return text;
-    const int error = std::filesystem::is_directory(path) ? EISDIR : errno;
-    problems.add_for_file(fmt::format("cannot be read: {}", std::strerror(error)));
-    return std::nullopt;
+    if (!stream)
+        return refuse(errno);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    if (stream.bad())
+        return refuse(EIO);
+    return text.str();
 }
 
 void load_file(const std::filesystem::path& path, Configuration& configuration, ProblemList& problems) {

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "cli/rights_text.hpp"
 #include "ringmain/error.hpp"
@@ -85,9 +87,10 @@ void TopicProvision::set_access(const TopicPlan& plan, const TopicAccess& found)
 }
 
 void TopicProvision::note_vanished(const std::vector<TopicPlan>& before, const std::vector<TopicPlan>& now) {
+    const std::vector<std::string> existing = broker_.list_topics();
     for (const TopicPlan& plan : before) {
         const bool stays = std::any_of(now.begin(), now.end(), [&](const TopicPlan& one) { return one.name == plan.name; });
-        if (stays)
+        if (stays || !std::binary_search(existing.begin(), existing.end(), plan.name))
             continue;
         log_.write({.level = LogLevel::warning,
                     .event = "topic_left_alone",
