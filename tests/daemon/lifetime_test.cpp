@@ -184,13 +184,9 @@ TEST_CASE("What a killed creation left is swept by the daemon, and it says so") 
 }
 
 TEST_CASE("E07 A file that is removed from under its users is noticed and named") {
-    LoggedDaemon daemon(many_topics(1));
+    LoggedDaemon daemon("[log]\nlevel = \"debug\"\n" + many_topics(1));
     const fs::path log = topics_path(daemon.broker()) / "t0" / "0.log";
-    REQUIRE(eventually([&] {  // it is looked after
-        const auto health = test::ask(daemon.broker() / "keeper.sock", "GET", "/metrics");
-        return health.body.find("t0") != std::string::npos;
-    }));
-    std::this_thread::sleep_for(300ms);
+    REQUIRE(eventually([&] { return daemon.lines("topic_found").size() == 1; }));
     fs::remove(log);
     const auto line = daemon.next("file_missing");
     REQUIRE(line);

