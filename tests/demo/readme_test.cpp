@@ -128,6 +128,9 @@ TEST_CASE("The limits in the README are those of the headers") {
                  range_of(1, kProducerSlotsMax),
              "| consumer groups of a topic at one time | " + grouped(defaults.groups) + " | " + range_of(1, kGroupsMax) + " |",
              "| members of a consumer group at one time | " + grouped(defaults.members) + " | " + range_of(1, kMembersMax) + " |",
+             "| retention: age, records, bytes per partition | none | " + grouped(kRetentionAgeMin.count()) + " ms to " +
+                 grouped(kRetentionAgeMax.count() / 24) + " days; " + range_of(1, kRetentionRecordsMax) + "; 1 byte to " +
+                 grouped(kRetentionBytesMax >> 40) + " TiB |",
              "| first offset | " + grouped(defaults.first_offset) + " | " + range_of(0, kFirstOffsetMax) + " |",
              "| key | | " + grouped(kKeyBytesMax) + " bytes |",
              "| topic name | | " + grouped(kTopicNameMax) + " characters",
