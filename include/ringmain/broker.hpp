@@ -98,7 +98,7 @@ public:
     void set_access(std::string_view name, const TopicAccess& access);
 
     /// Deletes the records of a partition before `offset`: readers that were behind get a gap event. Anybody with the right to
-    /// write the topic, at any time. Throws Error: not_found, permission_denied, invalid_argument (beyond the log end).
+    /// write the topic, at any time. Throws Error: not_found, permission_denied, invalid_argument (beyond the log end), corrupt.
     RecordsDeleted delete_records(std::string_view name, std::uint32_t partition, std::uint64_t offset);
 
     /// Names of all topics, sorted.
