@@ -38,8 +38,9 @@ constexpr std::uint64_t kInstructionsMax = 20'000'000;
 
 /// Each point steps through all instructions before it, so that long operations get fewer in the quick run.
 std::uint64_t points_of(std::uint64_t length) {
+    constexpr std::uint64_t kLong = 400'000;
     if (std::getenv("RINGMAIN_LONG") != nullptr) return std::min<std::uint64_t>(length, 2'000);
-    return std::min<std::uint64_t>(length, std::clamp<std::uint64_t>(2'000'000 / length, 8, 16));
+    return length < kLong ? std::clamp<std::uint64_t>(2'000'000 / length, 8, 16) : 4;
 }
 
 TopicOptions small() {
