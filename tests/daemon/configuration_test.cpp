@@ -34,6 +34,48 @@ Loaded load(const std::string& text, const Flags& flags = {}) {
     return result;
 }
 
+constexpr const char* kEverything = R"(
+directory = "/dev/shm/elsewhere"
+interval = 20
+umask = 0o027
+[access]
+owner = "root"
+group = 0
+mode = "2770"
+[log]
+format = "json"
+level = "debug"
+window = "1min"
+[metrics]
+listen = "[::1]:9464"
+[quotas]
+bytes = "64 GiB"
+topics = 10
+topic_bytes = 1073741824
+[defaults]
+payload = 0
+retention_age = "7d"
+[topics.orders]
+partitions = 3
+records = "64K"
+cell = 128
+payload = "64MiB"
+producers = 8
+groups = 4
+members = 5
+when_full = "block"
+retention_age = "12 h"
+retention_records = 1000
+retention_bytes = "1 GiB"
+owner = 1
+group = "root"
+mode = "0640"
+value_type = {name = "acme.Trade", size = 40, alignment = 8}
+first_offset = 7
+[topics."with.dots"]
+retention_age = 0
+)";
+
 struct Refusal {
     std::string text;
     std::string problem;  // the beginning, or the whole, of what is said
@@ -157,47 +199,7 @@ TEST_CASE("A file that is not there or not readable is one error that names it")
 }
 
 TEST_CASE("All values of a file arrive, sizes and durations in units or plain") {
-    const Loaded loaded = load(R"(
-directory = "/dev/shm/elsewhere"
-interval = 20
-umask = 0o027
-[access]
-owner = "root"
-group = 0
-mode = "2770"
-[log]
-format = "json"
-level = "debug"
-window = "1min"
-[metrics]
-listen = "[::1]:9464"
-[quotas]
-bytes = "64 GiB"
-topics = 10
-topic_bytes = 1073741824
-[defaults]
-payload = 0
-retention_age = "7d"
-[topics.orders]
-partitions = 3
-records = "64K"
-cell = 128
-payload = "64MiB"
-producers = 8
-groups = 4
-members = 5
-when_full = "block"
-retention_age = "12 h"
-retention_records = 1000
-retention_bytes = "1 GiB"
-owner = 1
-group = "root"
-mode = "0640"
-value_type = {name = "acme.Trade", size = 40, alignment = 8}
-first_offset = 7
-[topics."with.dots"]
-retention_age = 0
-)");
+    const Loaded loaded = load(kEverything);
     REQUIRE(loaded.configuration);
     const Configuration& c = *loaded.configuration;
     CHECK(c.directory == "/dev/shm/elsewhere");

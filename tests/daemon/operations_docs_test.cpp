@@ -1,6 +1,7 @@
 // docs/operations.md tells the truth: its commands run, its messages are those that are printed, and no event is left out.
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -60,8 +61,16 @@ TEST_CASE("Every shell block of docs/operations.md runs, and the mistakes it sho
     CHECK(wrong.text == shown->text);
 }
 
-TEST_CASE("docs/operations.md names every event of a keeper") {
+TEST_CASE("docs/operations.md names every event of a keeper and of the daemon") {
     const std::string text = test::read_source_file("docs/operations.md");
-    for (int kind = 0; kind <= static_cast<int>(KeeperEventKind::keeping_stopped); ++kind)
+    for (int kind = 0; kind <= static_cast<int>(KeeperEventKind::keeping_resumed); ++kind)
         CHECK_THAT(text, contains("`" + std::string(to_string(static_cast<KeeperEventKind>(kind))) + "`"));
+    static const std::regex kEvent("\\.event = \"(\\w+)\"");
+    int events = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(RINGMAIN_SOURCE_DIR) / "daemon")) {
+        const std::string source = test::text_in(entry.path());
+        for (std::sregex_iterator match(source.begin(), source.end(), kEvent), end; match != end; ++match, ++events)
+            CHECK_THAT(text, contains("`" + (*match)[1].str() + "`"));
+    }
+    CHECK(events > 20);
 }
