@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <exception>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -62,7 +64,10 @@ private:
         int code = 99;
         try {
             code = body();
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "child: %s\n", error.what());
         } catch (...) {
+            std::fputs("child: something that is no std::exception was thrown\n", stderr);
         }
         ::_exit(code);
     }
