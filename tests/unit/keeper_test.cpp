@@ -9,6 +9,7 @@
 #include "broker_impl.hpp"
 #include "partition_log/tickets.hpp"
 #include "ringmain/consumer.hpp"
+#include "ringmain/group_admin.hpp"
 #include "ringmain/producer.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
@@ -184,4 +185,42 @@ TEST_CASE("A keeper's thread stops when it is told to, and takes up topics that 
     worker.request_stop();
     worker.join();
     CHECK(broker.list_topics().empty());
+}
+
+TEST_CASE("A static member that died keeps its share for its session time-out, and then its slot comes back") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small(WhenFull::overwrite));
+    Child child([&] {
+        GroupOptions group;
+        group.name = "readers";
+        group.static_name = "first";
+        group.session_timeout = 1s;
+        Consumer member(Broker(scratch.broker()), group);
+        member.subscribe("t");
+        (void)member.poll(1, 0ms);
+        ::raise(SIGSTOP);
+        return 0;
+    });
+    wait_until_stopped(child);
+    Keeper keeper(broker);
+    std::chrono::nanoseconds now{0};
+    const auto keep = [&](std::chrono::milliseconds time) {
+        KeeperReport total;
+        for (const auto until = now + time; now < until;) {
+            const KeeperReport report = keeper.do_work(now += 50ms);
+            total.evicted_members += report.evicted_members;
+            total.freed_member_slots += report.freed_member_slots;
+        }
+        return total;
+    };
+    (void)keep(200ms);
+    child.kill();
+    CHECK(keep(600ms).evicted_members == 0);  // it may come back under its name
+    CHECK(GroupAdmin(broker).describe("t", "readers").members.size() == 1);
+    const KeeperReport after = keep(2s);
+    CHECK(after.evicted_members == 1);
+    CHECK(after.freed_member_slots == 1);
+    CHECK(GroupAdmin(broker).describe("t", "readers").members.empty());
+    CHECK(keep(5s).idle());
 }
