@@ -92,6 +92,8 @@ std::string rights_to_text(const TopicAccess& access) {
     return text;
 }
 
-std::string access_line(const TopicAccess& access) { return fmt::format("access            {}\n", rights_to_text(access)); }
+std::string access_line(const TopicAccess& access) {
+    return fmt::format("access            {}\n", rights_to_text(access));
+}
 
 }  // namespace ringmain::cli

@@ -47,7 +47,8 @@ void print_altered(const TopicDescription& topic, const AlterArguments& argument
 void run_alter(const CLI::App& app, const AlterArguments& arguments) {
     if (arguments.retention.empty() && !arguments.changes_access()) {
         throw UsageError(
-            "nothing to alter: give --retention-age, --retention-records or --retention-bytes, or --owner, --group or --mode");
+            "nothing to alter: give --retention-age, --retention-records or --retention-bytes, or --owner, --group or "
+            "--mode");
     }
     Broker broker = open_broker(app);
     if (!arguments.retention.empty())
@@ -67,8 +68,10 @@ void add_topic_alter(CLI::App& topic) {
     add_access_options(*alter, arguments->access);
     alter->add_flag("--json", arguments->json, "Print the topic as JSON");
     alter->footer(
-        "What is not given stays as it is. A keeper (ringmaind) deletes by the new limits from its next step on; an age that is "
-        "new\ncounts from then on for the records that are there. A group or gate that holds a topic back holds its records. Who "
+        "What is not given stays as it is. A keeper (ringmaind) deletes by the new limits from its next step on; an "
+        "age that is "
+        "new\ncounts from then on for the records that are there. A group or gate that holds a topic back holds its "
+        "records. Who "
         "has\nthe topic open keeps it open, whatever rights he had.\n\n"
         "Examples:\n"
         "  ringmain topic alter trades --retention-age 7d --retention-bytes 4G\n"

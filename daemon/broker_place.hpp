@@ -10,8 +10,8 @@ namespace ringmain::daemon {
 /// set_directory_access has been called. Throws Error as Broker does.
 [[nodiscard]] Broker open_place(const Configuration& configuration);
 
-/// Gives the directory and what the broker itself has in it (not its topics) owner, group and mode; files that carry locks
-/// are readable only for those who may write them. False: it was so already. Throws Error permission_denied, io.
+/// Gives the directory and what the broker itself has in it (not its topics) owner, group and mode; files that carry
+/// locks are readable only for those who may write them. False: it was so already. Throws Error permission_denied, io.
 bool set_directory_access(const std::filesystem::path& directory, const TopicAccess& access);
 
 }  // namespace ringmain::daemon

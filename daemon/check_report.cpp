@@ -36,7 +36,8 @@ std::optional<Broker> existing_broker(const Configuration& configuration) {
 }
 
 void say_directory(const Configuration& configuration, bool exists) {
-    std::string line = fmt::format("directory {}: {}", configuration.directory.string(), exists ? "is a broker" : "would be made a broker");
+    std::string line = fmt::format("directory {}: {}", configuration.directory.string(),
+                                   exists ? "is a broker" : "would be made a broker");
     if (configuration.directory_access != TopicAccess{})
         line += fmt::format(", with {}", cli::rights_to_text(configuration.directory_access));
     say(line);
@@ -49,9 +50,11 @@ void say_directory(const Configuration& configuration, bool exists) {
 std::string changes_of(const TopicComparison& found, const TopicPlan& plan) {
     std::vector<std::string> changes;
     if (found.retention)
-        changes.push_back(fmt::format("retention would be {}, is {}", to_text(plan.options.retention), to_text(*found.retention)));
+        changes.push_back(
+            fmt::format("retention would be {}, is {}", to_text(plan.options.retention), to_text(*found.retention)));
     if (found.access)
-        changes.push_back(fmt::format("access would be {}, is {}", cli::rights_to_text(plan.options.access), cli::rights_to_text(*found.access)));
+        changes.push_back(fmt::format("access would be {}, is {}", cli::rights_to_text(plan.options.access),
+                                      cli::rights_to_text(*found.access)));
     return changes.empty() ? "is as wanted" : fmt::format("{}", fmt::join(changes, "; "));
 }
 
@@ -59,8 +62,8 @@ bool say_topic(const std::optional<Broker>& broker, const TopicPlan& plan) {
     try {
         const TopicComparison found = broker ? compare(*broker, plan) : TopicComparison{};
         if (!found.exists) {
-            std::string line = fmt::format("topic {}: would be created, {} bytes ({} x {} records)", plan.name, topic_bytes(plan.options),
-                                           plan.options.partitions, plan.options.records);
+            std::string line = fmt::format("topic {}: would be created, {} bytes ({} x {} records)", plan.name,
+                                           topic_bytes(plan.options), plan.options.partitions, plan.options.records);
             if (plan.options.retention != Retention{})
                 line += ", retention " + to_text(plan.options.retention);
             if (plan.options.access != TopicAccess{})
@@ -69,7 +72,8 @@ bool say_topic(const std::optional<Broker>& broker, const TopicPlan& plan) {
             return true;
         }
         if (!found.fixed.empty())
-            say(fmt::format("topic {}: error: exists with {}; it would be left as it is", plan.name, fmt::join(found.fixed, "; ")));
+            say(fmt::format("topic {}: error: exists with {}; it would be left as it is", plan.name,
+                            fmt::join(found.fixed, "; ")));
         if (found.fixed.empty() || found.retention || found.access)
             say(fmt::format("topic {}: {}", plan.name, changes_of(found, plan)));
         return found.fixed.empty();
@@ -83,7 +87,9 @@ bool say_totals(const std::optional<Broker>& broker, const Configuration& config
     const LiveConfiguration live(configuration);
     const QuotaUsage used = broker ? TopicQuotas(*broker, live).usage() : QuotaUsage{};
     const Quotas& quotas = configuration.quotas;
-    const auto limit = [](const std::optional<std::uint64_t>& most) { return most ? fmt::format(" of {}", *most) : std::string(); };
+    const auto limit = [](const std::optional<std::uint64_t>& most) {
+        return most ? fmt::format(" of {}", *most) : std::string();
+    };
     const std::uint64_t topics = used.topics + missing.topics;
     const std::uint64_t bytes = used.bytes + missing.bytes;
     say(fmt::format("in all {}{} topics, {}{} bytes", topics, limit(quotas.topics), bytes, limit(quotas.bytes)));

@@ -14,14 +14,18 @@ constexpr int kExitUsage = 2;
 constexpr unsigned kIntervalMsMax = 1'000;
 
 constexpr const char* kDescription =
-    "Keeps a Ringmain broker directory: makes the topics of its configuration, applies retention, reaps dead producers,\n"
-    "gates and members, closes tickets that nobody else closed, releases quarantined cells, sweeps what killed creations\n"
+    "Keeps a Ringmain broker directory: makes the topics of its configuration, applies retention, reaps dead "
+    "producers,\n"
+    "gates and members, closes tickets that nobody else closed, releases quarantined cells, sweeps what killed "
+    "creations\n"
     "left. Producers and consumers work without it, and notice nothing when it stops, is killed or starts.";
 
 constexpr const char* kFooter =
-    "Flags override the file. The directory is made a broker if it is absent (its parent must exist) or empty; that is\n"
+    "Flags override the file. The directory is made a broker if it is absent (its parent must exist) or empty; that "
+    "is\n"
     "said in the log, on stderr. Needs the right to write the broker's files. One daemon runs per directory.\n\n"
-    "Signals: SIGTERM and SIGINT end it; SIGHUP makes it read the file again, where any error keeps what was in force.\n"
+    "Signals: SIGTERM and SIGINT end it; SIGHUP makes it read the file again, where any error keeps what was in "
+    "force.\n"
     "Exit codes: 0 ended by a signal, or checked and all is well; 1 could not start, or --check found errors; 2 wrong\n"
     "command line.\n\n"
     "Examples:\n"
@@ -40,13 +44,17 @@ struct Values {
 
 void add_options(CLI::App& app, Values& values) {
     static const std::map<std::string, LogFormat> kFormats = {{"text", LogFormat::text}, {"json", LogFormat::json}};
-    static const std::map<std::string, LogLevel> kLevels = {
-        {"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warning", LogLevel::warning}, {"error", LogLevel::error}};
-    CLI::Option* const config = app.add_option("-c,--config", values.config, "Configuration, in TOML")->type_name("FILE");
+    static const std::map<std::string, LogLevel> kLevels = {{"debug", LogLevel::debug},
+                                                            {"info", LogLevel::info},
+                                                            {"warning", LogLevel::warning},
+                                                            {"error", LogLevel::error}};
+    CLI::Option* const config =
+        app.add_option("-c,--config", values.config, "Configuration, in TOML")->type_name("FILE");
     app.add_option("--check", values.check, "Check this configuration, print what would be done, and do nothing")
         ->type_name("FILE")
         ->excludes(config);
-    app.add_option("-d,--directory", values.directory, "Broker directory (default: $RINGMAIN_DIR, or /dev/shm/ringmain)")
+    app.add_option("-d,--directory", values.directory,
+                   "Broker directory (default: $RINGMAIN_DIR, or /dev/shm/ringmain)")
         ->type_name("DIR");
     app.add_option("--interval-ms", values.interval_ms, "Pause between steps while there is nothing to do (default 10)")
         ->check(CLI::Range(1U, kIntervalMsMax))

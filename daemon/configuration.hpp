@@ -50,15 +50,15 @@ struct Configuration {
     /// Of the broker directory itself: applied when the daemon starts. The mode is that of a directory, up to 07777.
     TopicAccess directory_access = {};
     std::optional<std::uint32_t> umask = {};
-    SocketSettings socket = {};                     ///< Of keeper.sock in the broker directory.
+    SocketSettings socket = {};  ///< Of keeper.sock in the broker directory.
     std::optional<ListenAddress> metrics_listen = {};
     std::chrono::milliseconds interval{10};
     LogFormat log_format = LogFormat::text;
     LogLevel log_level = LogLevel::info;
     std::chrono::milliseconds log_window{10'000};  ///< Lines of one kind and topic within it are counted, not repeated.
     Quotas quotas = {};
-    TopicOptions defaults = {};                     ///< For topics whose options are not all given.
-    std::vector<TopicPlan> topics = {};             ///< Sorted by name.
+    TopicOptions defaults = {};          ///< For topics whose options are not all given.
+    std::vector<TopicPlan> topics = {};  ///< Sorted by name.
 };
 
 }  // namespace ringmain::daemon

@@ -39,7 +39,8 @@ void read_broker(TableReader& file, Configuration& configuration, ProblemList& p
     if (table == nullptr)
         return;
     TableReader access(*table, "access", problems);
-    configuration.directory_access = {access.user("owner"), access.group("group"), access.mode("mode", kDirectoryModeMax)};
+    configuration.directory_access = {access.user("owner"), access.group("group"),
+                                      access.mode("mode", kDirectoryModeMax)};
     access.refuse_unknown_keys();
 }
 
@@ -94,9 +95,10 @@ void read_metrics(TableReader& file, Configuration& configuration, ProblemList& 
         if (!address) {
             metrics.refuse("listen", fmt::format("'{}' is not HOST:PORT with a port of 0 to 65535", *text));
         } else if (!is_loopback(address->host)) {
-            metrics.refuse("listen", fmt::format("'{}' is no loopback address (127.x.x.x, [::1] or localhost); whoever is to "
-                                                 "read metrics from afar needs a proxy that asks who he is",
-                                                 address->host));
+            metrics.refuse("listen",
+                           fmt::format("'{}' is no loopback address (127.x.x.x, [::1] or localhost); whoever is to "
+                                       "read metrics from afar needs a proxy that asks who he is",
+                                       address->host));
         }
         configuration.metrics_listen = address;
     }
@@ -128,15 +130,18 @@ void check_quotas(const toml::table& topics, const Configuration& configuration,
         const std::uint64_t needed = topic_bytes(plan.options);
         bytes += needed;
         if (quotas.topic_bytes && needed > *quotas.topic_bytes) {
-            problems.add(topics.get(plan.name)->source(), "topics." + plan.name,
-                         fmt::format("the topic takes {} bytes, and quotas.topic_bytes is {}", needed, *quotas.topic_bytes));
+            problems.add(
+                topics.get(plan.name)->source(), "topics." + plan.name,
+                fmt::format("the topic takes {} bytes, and quotas.topic_bytes is {}", needed, *quotas.topic_bytes));
         }
     }
     if (quotas.bytes && bytes > *quotas.bytes)
-        problems.add(topics.source(), "topics", fmt::format("the topics take {} bytes, and quotas.bytes is {}", bytes, *quotas.bytes));
-    if (quotas.topics && configuration.topics.size() > *quotas.topics) {
         problems.add(topics.source(), "topics",
-                     fmt::format("there are {} topics, and quotas.topics is {}", configuration.topics.size(), *quotas.topics));
+                     fmt::format("the topics take {} bytes, and quotas.bytes is {}", bytes, *quotas.bytes));
+    if (quotas.topics && configuration.topics.size() > *quotas.topics) {
+        problems.add(
+            topics.source(), "topics",
+            fmt::format("there are {} topics, and quotas.topics is {}", configuration.topics.size(), *quotas.topics));
     }
 }
 
@@ -154,7 +159,8 @@ void read_topics(TableReader& file, Configuration& configuration, ProblemList& p
             problems.add(node.source(), path, fmt::format("a topic is a table of its options: [{}]", path));
             continue;
         }
-        configuration.topics.push_back({std::string(name.str()), read_topic_options(*table, path, configuration.defaults, problems)});
+        configuration.topics.push_back(
+            {std::string(name.str()), read_topic_options(*table, path, configuration.defaults, problems)});
     }
     if (problems.empty())
         check_quotas(*topics, configuration, problems);

@@ -15,10 +15,10 @@ namespace ringmain::daemon {
 /// Something in the file that is refused.
 struct ConfigurationProblem {
     std::string file;
-    std::uint32_t line = 0;    ///< 0: the file as a whole.
+    std::uint32_t line = 0;  ///< 0: the file as a whole.
     std::uint32_t column = 0;
-    std::string key;           ///< The whole path of it, e.g. "topics.orders.records"; may be empty.
-    std::string what;          ///< With the value and the limit.
+    std::string key;   ///< The whole path of it, e.g. "topics.orders.records"; may be empty.
+    std::string what;  ///< With the value and the limit.
     friend bool operator==(const ConfigurationProblem&, const ConfigurationProblem&) = default;
 };
 /// "FILE:LINE:COLUMN: KEY: what".

@@ -40,7 +40,8 @@ Log::Settings log_settings(const Configuration& configuration) noexcept {
 }
 
 Log::Settings log_settings(const Flags& flags) noexcept {
-    return {flags.log_format.value_or(LogFormat::text), flags.log_level.value_or(LogLevel::info), Configuration{}.log_window};
+    return {flags.log_format.value_or(LogFormat::text), flags.log_level.value_or(LogLevel::info),
+            Configuration{}.log_window};
 }
 
 void log_problems(Log& log, const std::vector<ConfigurationProblem>& problems) {
@@ -92,11 +93,13 @@ void Daemon::note_start() {
                     .limited = false});
     }
     if (ServiceManager::is_ignored()) {
-        log_.write({.level = LogLevel::warning,
-                    .event = "service_manager_ignored",
-                    .message = "NOTIFY_SOCKET is ignored: this ringmaind was built without libsystemd. In its unit, use Type=exec "
-                               "and no WatchdogSec",
-                    .limited = false});
+        log_.write(
+            {.level = LogLevel::warning,
+             .event = "service_manager_ignored",
+             .message =
+                 "NOTIFY_SOCKET is ignored: this ringmaind was built without libsystemd. In its unit, use Type=exec "
+                 "and no WatchdogSec",
+             .limited = false});
     }
 }
 
@@ -106,10 +109,11 @@ void Daemon::run() {
     keeper_.start(configuration_.get()->interval);
     provision({});
     start_services();
-    log_.write({.event = "started",
-                .message = fmt::format("keeping {}", broker_.directory().string()),
-                .details = {{"directory", broker_.directory().string()}, {"pid", static_cast<std::uint64_t>(::getpid())}},
-                .limited = false});
+    log_.write(
+        {.event = "started",
+         .message = fmt::format("keeping {}", broker_.directory().string()),
+         .details = {{"directory", broker_.directory().string()}, {"pid", static_cast<std::uint64_t>(::getpid())}},
+         .limited = false});
     manager_.ready(status_text());
     serve();
     manager_.stopping();
@@ -123,7 +127,8 @@ void Daemon::run() {
 
 std::string Daemon::status_text() const {
     const std::size_t topics = configuration_.get()->topics.size();
-    return fmt::format("Keeping {}, {} topic{} configured", broker_.directory().string(), topics, topics == 1 ? "" : "s");
+    return fmt::format("Keeping {}, {} topic{} configured", broker_.directory().string(), topics,
+                       topics == 1 ? "" : "s");
 }
 
 void Daemon::serve() {
@@ -157,7 +162,8 @@ void Daemon::reload() {
         for (const auto& [key, now, wanted] : keep_until_restart(*before, *loaded.configuration)) {
             log_.write({.level = LogLevel::warning,
                         .event = "restart_needed",
-                        .message = fmt::format("{} stays {} until the daemon is restarted; the configuration says {}", key, now, wanted),
+                        .message = fmt::format("{} stays {} until the daemon is restarted; the configuration says {}",
+                                               key, now, wanted),
                         .details = {{"key", key}},
                         .limited = false});
         }
@@ -167,8 +173,9 @@ void Daemon::reload() {
         log_problems(log_, loaded.problems);
         log_.write({.level = LogLevel::error,
                     .event = "reload_refused",
-                    .message = fmt::format("the configuration that was in force stays so: {} error{} in {}", loaded.problems.size(),
-                                           loaded.problems.size() == 1 ? "" : "s", source_.file()->string()),
+                    .message = fmt::format("the configuration that was in force stays so: {} error{} in {}",
+                                           loaded.problems.size(), loaded.problems.size() == 1 ? "" : "s",
+                                           source_.file()->string()),
                     .details = {{"errors", std::uint64_t{loaded.problems.size()}}},
                     .limited = false});
     }
@@ -187,7 +194,8 @@ void Daemon::apply(const Configuration& before) {
     provision(before.topics);
     const std::vector<std::string> keys = changed_keys(before, *now);
     const std::string what = keys.empty() ? "" : fmt::format("; changed: {}", fmt::join(keys, ", "));
-    log_.write({.event = "reloaded", .message = fmt::format("the configuration was read again{}", what), .limited = false});
+    log_.write(
+        {.event = "reloaded", .message = fmt::format("the configuration was read again{}", what), .limited = false});
 }
 
 void Daemon::provision(const std::vector<TopicPlan>& before) {
@@ -205,11 +213,15 @@ void Daemon::apply_directory_access() {
     try {
         if (set_directory_access(broker_.directory(), access)) {
             log_.write({.event = "directory_access_changed",
-                        .message = fmt::format("'{}' has the configured owner, group and mode now", broker_.directory().string()),
+                        .message = fmt::format("'{}' has the configured owner, group and mode now",
+                                               broker_.directory().string()),
                         .limited = false});
         }
     } catch (const Error& error) {
-        log_.write({.level = LogLevel::error, .event = "directory_access_not_changed", .message = error.what(), .limited = false});
+        log_.write({.level = LogLevel::error,
+                    .event = "directory_access_not_changed",
+                    .message = error.what(),
+                    .limited = false});
     }
 }
 

@@ -37,14 +37,15 @@ std::string message_of(const KeeperEvent& event) {
         case KeeperEventKind::gate_reaped:
             return fmt::format("{}: the gate {} of a dead consumer was ended", place, event.subject);
         case KeeperEventKind::extents_sealed:
-            return fmt::format("{}: {} of the dead producer {} sealed", place, counted(event.count, "extent"), event.subject);
+            return fmt::format("{}: {} of the dead producer {} sealed", place, counted(event.count, "extent"),
+                               event.subject);
         case KeeperEventKind::tickets_closed:
             return fmt::format("{}: {} that nobody committed closed", place, counted(event.count, "ticket"));
         case KeeperEventKind::cells_released:
             return fmt::format("{}: {} released from quarantine", place, counted(event.count, "cell"));
         case KeeperEventKind::records_expired:
-            return fmt::format("{}: retention deleted the records from {} to {}, {} offsets", place, event.from, event.to,
-                               event.to - event.from);
+            return fmt::format("{}: retention deleted the records from {} to {}, {} offsets", place, event.from,
+                               event.to, event.to - event.from);
         case KeeperEventKind::retention_held:
             return fmt::format("{}: retention would delete up to {}, but {} holds the log start at {}", place, event.to,
                                event.subject, event.from);
@@ -53,7 +54,8 @@ std::string message_of(const KeeperEvent& event) {
         case KeeperEventKind::group_let_go:
             return fmt::format("{}: group '{}' was let go; it holds nothing there any more", place, event.subject);
         case KeeperEventKind::leftovers_swept:
-            return fmt::format("{}: {} of killed creations and deletions swept", place, counted(event.count, "leftover"));
+            return fmt::format("{}: {} of killed creations and deletions swept", place,
+                               counted(event.count, "leftover"));
         case KeeperEventKind::keeping_stopped:
             return fmt::format("nothing is kept any more: {}", event.subject);
         case KeeperEventKind::keeping_resumed:

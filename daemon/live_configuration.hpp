@@ -12,7 +12,8 @@ namespace ringmain::daemon {
 /// Thread safety: all calls from any thread. Whoever took a configuration keeps it as it was.
 class LiveConfiguration {
 public:
-    explicit LiveConfiguration(Configuration first) : current_(std::make_shared<const Configuration>(std::move(first))) {}
+    explicit LiveConfiguration(Configuration first)
+        : current_(std::make_shared<const Configuration>(std::move(first))) {}
 
     [[nodiscard]] std::shared_ptr<const Configuration> get() const {
         const std::lock_guard lock(mutex_);

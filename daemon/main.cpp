@@ -6,8 +6,8 @@
 #include <exception>
 #include <utility>
 
-#include "cli/standard_streams.hpp"
 #include "check_report.hpp"
+#include "cli/standard_streams.hpp"
 #include "command_line.hpp"
 #include "daemon.hpp"
 

@@ -9,7 +9,8 @@
 
 namespace ringmain::daemon {
 
-inline constexpr std::string_view kSizeForm = "a size (a whole number, then B, KiB, MiB, GiB or TiB; K, M, G and T are the same)";
+inline constexpr std::string_view kSizeForm =
+    "a size (a whole number, then B, KiB, MiB, GiB or TiB; K, M, G and T are the same)";
 inline constexpr std::string_view kDurationForm = "a duration (a whole number, then ms, s, min, h or d)";
 
 /// Nothing: it has another form, or does not fit 64 bits.

@@ -7,7 +7,8 @@
 
 namespace ringmain::daemon {
 
-/// Make it before any thread: SIGTERM, SIGINT and SIGHUP are blocked in all threads that come after it, and asked for here.
+/// Make it before any thread: SIGTERM, SIGINT and SIGHUP are blocked in all threads that come after it, and asked for
+/// here.
 class Signals {
 public:
     using Clock = std::chrono::steady_clock;

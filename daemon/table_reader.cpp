@@ -110,8 +110,8 @@ void TableReader::refuse(std::string_view key, const std::string& what) {
     problems_.add(node != nullptr ? node->source() : table_.source(), node != nullptr ? path_of(key) : path_, what);
 }
 
-std::optional<std::uint64_t> TableReader::in_range(std::string_view key, std::optional<std::uint64_t> value, Range range,
-                                                   const Form& form) {
+std::optional<std::uint64_t> TableReader::in_range(std::string_view key, std::optional<std::uint64_t> value,
+                                                   Range range, const Form& form) {
     const toml::node& node = *table_.get(key);
     if (!value) {
         const bool is_right_type = node.is_integer() || (node.is_string() && form.takes_text);
@@ -121,8 +121,9 @@ std::optional<std::uint64_t> TableReader::in_range(std::string_view key, std::op
     }
     if (*value >= range.min && *value <= range.max)
         return value;
-    const std::string limit = range.max == UINT64_MAX ? fmt::format("less than {}", form.show(range.min))
-                                                      : fmt::format("outside {} to {}", form.show(range.min), form.show(range.max));
+    const std::string limit = range.max == UINT64_MAX
+                                  ? fmt::format("less than {}", form.show(range.min))
+                                  : fmt::format("outside {} to {}", form.show(range.min), form.show(range.max));
     refuse(key, fmt::format("{} is {}", shown(node), limit));
     return std::nullopt;
 }
@@ -176,7 +177,8 @@ std::optional<std::uint32_t> TableReader::mode(std::string_view key, std::uint32
     if (const auto* const text = node->as_string())
         mode = parse_mode(text->get());
     const auto* const number = node->as_integer();
-    if (number != nullptr && (number->flags() & toml::value_flags::format_as_octal) != toml::value_flags::none && number->get() >= 0)
+    if (number != nullptr && (number->flags() & toml::value_flags::format_as_octal) != toml::value_flags::none &&
+        number->get() >= 0)
         mode = static_cast<std::uint32_t>(std::min<std::int64_t>(number->get(), UINT32_MAX));
     if (!mode) {
         refuse(key, fmt::format("{} is not a mode in octal digits, as \"0640\" or 0o640", shown(*node)));

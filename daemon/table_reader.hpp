@@ -30,7 +30,8 @@ private:
     std::vector<ConfigurationProblem> problems_;
 };
 
-/// Each reading call answers nothing if the key is not there, and also if it is wrong: that is then a problem in the list.
+/// Each reading call answers nothing if the key is not there, and also if it is wrong: that is then a problem in the
+/// list.
 class TableReader {
 public:
     struct Range {
@@ -53,7 +54,8 @@ public:
     [[nodiscard]] std::optional<std::uint32_t> group(std::string_view key);
     [[nodiscard]] std::optional<std::string> text(std::string_view key);
     /// The index of the value among `choices`.
-    [[nodiscard]] std::optional<std::size_t> choice(std::string_view key, std::initializer_list<std::string_view> choices);
+    [[nodiscard]] std::optional<std::size_t> choice(std::string_view key,
+                                                    std::initializer_list<std::string_view> choices);
     [[nodiscard]] const toml::table* table(std::string_view key);
     /// The node itself, whatever its type.
     [[nodiscard]] const toml::node* any(std::string_view key);
@@ -75,8 +77,8 @@ private:
     };
 
     [[nodiscard]] std::optional<std::uint64_t> scaled(std::string_view key, Range range, const Form& form);
-    [[nodiscard]] std::optional<std::uint64_t> in_range(std::string_view key, std::optional<std::uint64_t> value, Range range,
-                                                        const Form& form);
+    [[nodiscard]] std::optional<std::uint64_t> in_range(std::string_view key, std::optional<std::uint64_t> value,
+                                                        Range range, const Form& form);
     [[nodiscard]] std::optional<std::uint32_t> account(std::string_view key, std::string_view kind, Account look_up);
 
     const toml::table& table_;
@@ -86,6 +88,7 @@ private:
 };
 
 /// The known word that is closest to `word`, if it is close enough to be meant.
-[[nodiscard]] std::optional<std::string_view> closest(std::string_view word, const std::vector<std::string_view>& known);
+[[nodiscard]] std::optional<std::string_view> closest(std::string_view word,
+                                                      const std::vector<std::string_view>& known);
 
 }  // namespace ringmain::daemon

@@ -12,9 +12,9 @@ namespace ringmain::daemon {
 
 struct TopicComparison {
     bool exists = false;
-    std::vector<std::string> fixed;       ///< Options that cannot be changed, "records 64, wanted 128".
-    std::optional<Retention> retention;   ///< Found, if it is another one than wanted.
-    std::optional<TopicAccess> access;    ///< Found, if it is not as wanted.
+    std::vector<std::string> fixed;      ///< Options that cannot be changed, "records 64, wanted 128".
+    std::optional<Retention> retention;  ///< Found, if it is another one than wanted.
+    std::optional<TopicAccess> access;   ///< Found, if it is not as wanted.
     [[nodiscard]] bool as_wanted() const noexcept { return exists && fixed.empty() && !retention && !access; }
 };
 

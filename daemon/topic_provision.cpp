@@ -39,10 +39,11 @@ void TopicProvision::apply(const TopicPlan& plan) {
         log_.write({.level = LogLevel::error,
                     .event = "topic_mismatch",
                     .topic = plan.name,
-                    .message = fmt::format("topic '{0}' exists with {1}; it is left as it is, since these are fixed at its creation. "
-                                           "Either change the configuration to what is there, or delete the topic with its records "
-                                           "(ringmain topic delete {0}) and let the daemon make it anew (SIGHUP)",
-                                           plan.name, fmt::join(found.fixed, "; ")),
+                    .message = fmt::format(
+                        "topic '{0}' exists with {1}; it is left as it is, since these are fixed at its creation. "
+                        "Either change the configuration to what is there, or delete the topic with its records "
+                        "(ringmain topic delete {0}) and let the daemon make it anew (SIGHUP)",
+                        plan.name, fmt::join(found.fixed, "; ")),
                     .limited = false});
     }
     if (found.retention)
@@ -89,7 +90,8 @@ void TopicProvision::set_access(const TopicPlan& plan, const TopicAccess& found)
 void TopicProvision::note_vanished(const std::vector<TopicPlan>& before, const std::vector<TopicPlan>& now) {
     const std::vector<std::string> existing = broker_.list_topics();
     for (const TopicPlan& plan : before) {
-        const bool stays = std::any_of(now.begin(), now.end(), [&](const TopicPlan& one) { return one.name == plan.name; });
+        const bool stays =
+            std::any_of(now.begin(), now.end(), [&](const TopicPlan& one) { return one.name == plan.name; });
         if (stays || !std::binary_search(existing.begin(), existing.end(), plan.name))
             continue;
         log_.write({.level = LogLevel::warning,

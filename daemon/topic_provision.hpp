@@ -16,8 +16,8 @@ public:
     TopicProvision(const Broker& broker, TopicQuotas& quotas, Log& log, std::function<bool()> stop)
         : broker_(broker), quotas_(quotas), log_(log), stop_(std::move(stop)) {}
 
-    /// Creates what is missing, and changes retention and access where they are others. What cannot be done is a line in the
-    /// log; the other topics are gone on with. Throws nothing of that.
+    /// Creates what is missing, and changes retention and access where they are others. What cannot be done is a line
+    /// in the log; the other topics are gone on with. Throws nothing of that.
     void apply(const std::vector<TopicPlan>& plans);
     /// Says which topics are in the configuration no longer; they stay as they are.
     void note_vanished(const std::vector<TopicPlan>& before, const std::vector<TopicPlan>& now);

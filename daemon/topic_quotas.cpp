@@ -103,8 +103,8 @@ void TopicQuotas::check(std::string_view name, std::uint64_t needed) const {
     if (quotas.topics && used.topics >= *quotas.topics)
         refuse(name, fmt::format("there are {} topics, and quotas.topics is {}", used.topics, *quotas.topics));
     if (quotas.bytes && (used.bytes > *quotas.bytes || needed > *quotas.bytes - used.bytes)) {
-        refuse(name, fmt::format("it takes {} bytes, the topics take {} already, and quotas.bytes is {}", needed, used.bytes,
-                                 *quotas.bytes));
+        refuse(name, fmt::format("it takes {} bytes, the topics take {} already, and quotas.bytes is {}", needed,
+                                 used.bytes, *quotas.bytes));
     }
 }
 

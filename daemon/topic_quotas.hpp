@@ -24,8 +24,8 @@ public:
     TopicQuotas(const Broker& broker, const LiveConfiguration& configuration)
         : broker_(broker), configuration_(configuration) {}
 
-    /// As Broker::create_topic, and Error limit (names the quota, what is used and what is needed). Several at one time never
-    /// take more together than the quotas allow. Without an id the topic gets a random one.
+    /// As Broker::create_topic, and Error limit (names the quota, what is used and what is needed). Several at one time
+    /// never take more together than the quotas allow. Without an id the topic gets a random one.
     TopicDescription create_topic(std::string_view name, const TopicOptions& options,
                                   const std::function<bool()>& stop = {}, const std::optional<TopicId>& id = {});
 

@@ -78,8 +78,9 @@ void read_retention(TableReader& reader, Retention& retention) {
         if (age->count() == 0 || *age >= kRetentionAgeMin) {
             retention.age = *age;
         } else {
-            reader.refuse("retention_age", fmt::format("{} is neither 0 nor {} to {}", duration_to_text(*age),
-                                                       duration_to_text(kRetentionAgeMin), duration_to_text(kRetentionAgeMax)));
+            reader.refuse("retention_age",
+                          fmt::format("{} is neither 0 nor {} to {}", duration_to_text(*age),
+                                      duration_to_text(kRetentionAgeMin), duration_to_text(kRetentionAgeMax)));
         }
     }
     set(retention.records, reader.amount("retention_records", {0, kRetentionRecordsMax}));
@@ -137,8 +138,8 @@ std::optional<std::string> conflict_in(const TopicOptions& options) {
     }
 }
 
-/// What is wrong with values that are right by themselves: too few records or too little payload for the producers. They
-/// are put right, so that what inherits them is not refused for them again.
+/// What is wrong with values that are right by themselves: too few records or too little payload for the producers.
+/// They are put right, so that what inherits them is not refused for them again.
 void check_together(TableReader& reader, TopicOptions& options) {
     TopicOptions payload_alone = options;
     payload_alone.records = kRecordsMax;  // enough for any number of producers

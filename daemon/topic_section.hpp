@@ -9,7 +9,7 @@
 namespace ringmain::daemon {
 
 /// The options that the table gives, and `defaults` for the others. What is wrong goes into `problems`.
-[[nodiscard]] TopicOptions read_topic_options(const toml::table& table, const std::string& path, const TopicOptions& defaults,
-                                              ProblemList& problems);
+[[nodiscard]] TopicOptions read_topic_options(const toml::table& table, const std::string& path,
+                                              const TopicOptions& defaults, ProblemList& problems);
 
 }  // namespace ringmain::daemon

@@ -11,8 +11,8 @@ class Watchdog {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `within`: how long the watchdog waits; nothing: there is none. A keeper that has nothing to do makes a step twice a
-    /// second, so that less than 2 s are too little.
+    /// `within`: how long the watchdog waits; nothing: there is none. A keeper that has nothing to do makes a step
+    /// twice a second, so that less than 2 s are too little.
     explicit Watchdog(std::optional<std::chrono::microseconds> within) {
         if (within)
             pause_ = *within / kLooksPerWait;

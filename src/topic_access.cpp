@@ -21,7 +21,8 @@ constexpr std::uint32_t kNobodysId = std::numeric_limits<std::uint32_t>::max(); 
 
 void check_id(std::string_view topic, const char* option, const std::optional<std::uint32_t>& id) {
     if (id == kNobodysId)
-        refuse(topic, std::string(option) + " " + std::to_string(*id) + " is outside 0 to " + std::to_string(kNobodysId - 1));
+        refuse(topic,
+               std::string(option) + " " + std::to_string(*id) + " is outside 0 to " + std::to_string(kNobodysId - 1));
 }
 
 }  // namespace

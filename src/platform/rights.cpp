@@ -27,7 +27,8 @@ struct stat status_of(const Descriptor& file, const std::filesystem::path& path)
 }
 
 /// Through the open directory, so that nothing that is put in its place meanwhile is changed.
-void own(const Descriptor& directory, const char* name, int flags, const TopicAccess& access, const std::filesystem::path& path) {
+void own(const Descriptor& directory, const char* name, int flags, const TopicAccess& access,
+         const std::filesystem::path& path) {
     if (!access.owner && !access.group)
         return;
     const ::uid_t owner = access.owner.value_or(static_cast<::uid_t>(-1));
@@ -42,7 +43,8 @@ void own(const Descriptor& directory, const char* name, int flags, const TopicAc
     return file_mode | used >> 2 | kOwnerBits | (now & S_ISGID);
 }
 
-void give_file(const Descriptor& directory, const std::string& name, const TopicAccess& access, const std::filesystem::path& path) {
+void give_file(const Descriptor& directory, const std::string& name, const TopicAccess& access,
+               const std::filesystem::path& path) {
     own(directory, name.c_str(), AT_SYMLINK_NOFOLLOW, access, path);
     if (access.mode && ::fchmodat(directory.get(), name.c_str(), static_cast<::mode_t>(*access.mode), 0) != 0)
         throw system_failure("set the mode of", path, errno);

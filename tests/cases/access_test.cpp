@@ -53,7 +53,8 @@ struct stat status_of(const fs::path& path) {
 }
 
 void become(unsigned uid, const std::vector<::gid_t>& groups) {
-    if (::setgroups(groups.size(), groups.data()) != 0 || ::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0)
+    if (::setgroups(groups.size(), groups.data()) != 0 || ::setresgid(uid, uid, uid) != 0 ||
+        ::setresuid(uid, uid, uid) != 0)
         ::_exit(98);
 }
 
@@ -61,7 +62,8 @@ int as_user(unsigned uid, const std::vector<::gid_t>& groups, const std::functio
     return Child([&] {
                become(uid, groups);
                return body();
-           }).wait();
+           })
+        .wait();
 }
 
 bool publish(Broker& broker, const char* text) {
@@ -169,7 +171,9 @@ TEST_CASE("Nobody can enter a topic that is being made before its rights are tho
     check_rights(shared.topic(), 0, 0, 0600, 0700);
 }
 
-TEST_CASE("K01 A producer's user publishes, a consumer's user without write rights reads records and lag, others do nothing") {
+TEST_CASE(
+    "K01 A producer's user publishes, a consumer's user without write rights reads records and lag, others do "
+    "nothing") {
     if (::geteuid() != 0)
         SKIP("needs root, to become other users");
     const SharedBroker shared;
@@ -230,7 +234,9 @@ TEST_CASE("K01 Rights are taken and given while a topic is in use; open handles 
     CHECK(producer.publish({.value = as_bytes("two")}).status == Status::ok);
 }
 
-TEST_CASE("K02 Root, using another user's topic, changes no owner, group or mode; who has no rights is refused at every call") {
+TEST_CASE(
+    "K02 Root, using another user's topic, changes no owner, group or mode; who has no rights is refused at every "
+    "call") {
     if (::geteuid() != 0)
         SKIP("needs root, to become another user");
     const SharedBroker shared;
@@ -267,14 +273,17 @@ TEST_CASE("Rights that no topic can have, and rights of topics that are not ther
     CHECK(mode.code == ErrorCode::invalid_argument);
     CHECK_THAT(mode.text, contains("topic 't'") && contains("mode 0750") && contains("0666"));
     options.access = {.owner = 4294967295U};
-    CHECK_THAT(thrown_by([&] { return broker.create_topic("t", options); }).text, contains("owner 4294967295 is outside 0 to 4294967294"));
+    CHECK_THAT(thrown_by([&] { return broker.create_topic("t", options); }).text,
+               contains("owner 4294967295 is outside 0 to 4294967294"));
     CHECK(broker.list_topics().empty());
     CHECK(thrown_by([&] { broker.set_access("t", {.mode = 0600}); }).code == ErrorCode::not_found);
     broker.create_topic("t", small());
     CHECK(thrown_by([&] { broker.set_access("t", {.mode = 0777}); }).code == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("Giving a topic away without the right to is refused with path, owner and mode, and nothing is left of a creation") {
+TEST_CASE(
+    "Giving a topic away without the right to is refused with path, owner and mode, and nothing is left of a "
+    "creation") {
     if (::geteuid() != 0)
         SKIP("needs root, to become another user");
     const ScratchDirectory scratch;
@@ -284,7 +293,8 @@ TEST_CASE("Giving a topic away without the right to is refused with path, owner 
               TopicOptions options = small();
               options.access.owner = kProducerUser;
               const auto thrown = thrown_by([&] { return own.create_topic("t", options); });
-              if (thrown.code != ErrorCode::permission_denied || thrown.text.find("belongs to uid 4313") == std::string::npos)
+              if (thrown.code != ErrorCode::permission_denied ||
+                  thrown.text.find("belongs to uid 4313") == std::string::npos)
                   return 1;
               if (!own.list_topics().empty() || !platform::names_in(staging_path(scratch.broker())).empty())
                   return 2;

@@ -61,7 +61,8 @@ TEST_CASE("The example file is accepted as it is, and with every example in it s
     INFO(with_examples(text));
     INFO(checked.text);
     CHECK(checked.code == 0);
-    CHECK_THAT(checked.text, contains("topic orders: would be created") && contains("topic prices.eu: would be created") &&
+    CHECK_THAT(checked.text, contains("topic orders: would be created") &&
+                                 contains("topic prices.eu: would be created") &&
                                  contains("metrics at 127.0.0.1:9464") && contains("of 1000 topics"));
 }
 
@@ -81,8 +82,10 @@ TEST_CASE("--check says what would be done, and touches nothing") {
     const auto before = fs::last_write_time(file.scratch.broker());
     const Checked found = file.check();
     CHECK(found.code == 0);
-    CHECK_THAT(found.text, contains("is a broker\n") && contains("topic a: retention would be age 7 d, is no limit; access would be mode 0640, is owner ") &&
-                               contains("topic b: would be created, "));
+    CHECK_THAT(found.text,
+               contains("is a broker\n") &&
+                   contains("topic a: retention would be age 7 d, is no limit; access would be mode 0640, is owner ") &&
+                   contains("topic b: would be created, "));
     CHECK(broker.list_topics() == std::vector<std::string>{"a"});
     CHECK(broker.describe_topic("a").options.access.mode == 0600U);
     CHECK(fs::last_write_time(file.scratch.broker()) == before);
@@ -111,21 +114,28 @@ TEST_CASE("--check prints every error, each beginning with its place, and a daem
     const Checked checked = file.check();
     CHECK(checked.code == 1);
     CHECK(checked.text.starts_with(place + ":1:1: colour: unknown key; "));
-    CHECK_THAT(checked.text, contains("\n" + place + ":3:11: topics.a.records: 1000 is not a power of two; the nearest are 512 and 1024\n"));
+    CHECK_THAT(
+        checked.text,
+        contains("\n" + place + ":3:11: topics.a.records: 1000 is not a power of two; the nearest are 512 and 1024\n"));
     const Checked started = run({"--config", place, "-d", file.scratch.broker().string()});
     CHECK(started.code == 1);
-    CHECK_THAT(started.text, contains("error ringmaind: " + place + ":1:1: colour: ") && contains("error ringmaind: " + place + ":3:11: "));
+    CHECK_THAT(started.text, contains("error ringmaind: " + place + ":1:1: colour: ") &&
+                                 contains("error ringmaind: " + place + ":3:11: "));
     CHECK_FALSE(fs::exists(file.scratch.broker()));
 }
 
 TEST_CASE("The help has every flag, the signals, the exit codes and examples; wrong flags are wrong command lines") {
     const Checked help = run({"--help"});
     CHECK(help.code == 0);
-    for (const char* const part : {"--config", "--check", "--directory", "--interval-ms", "--log-format", "--log-level", "SIGHUP", "SIGTERM",
-                                   "Exit codes", "Examples:"})
+    for (const char* const part : {"--config", "--check", "--directory", "--interval-ms", "--log-format", "--log-level",
+                                   "SIGHUP", "SIGTERM", "Exit codes", "Examples:"})
         CHECK_THAT(help.text, contains(part));
-    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-             {"--log-format", "xml"}, {"--log-level", "loud"}, {"--interval-ms", "1001"}, {"--check", "a", "--config", "b"}, {"--nonsense"}}) {
+    for (const std::vector<std::string>& wrong :
+         std::vector<std::vector<std::string>>{{"--log-format", "xml"},
+                                               {"--log-level", "loud"},
+                                               {"--interval-ms", "1001"},
+                                               {"--check", "a", "--config", "b"},
+                                               {"--nonsense"}}) {
         const Checked refused = run(wrong);
         INFO(refused.text);
         CHECK(refused.code == 2);

@@ -89,7 +89,8 @@ TEST_CASE("Every wrong value is refused with line, column, key, value and limit"
         {"directory = 3", ":1:13: directory: 3 is a whole number, not a string"},
         {"directory = \"\"", ":1:13: directory: an empty path is no directory"},
         {"interval = \"2s\"", ":1:12: interval: '2s' is outside 1 ms to 1 s"},
-        {"interval = \"10 parsecs\"", ":1:12: interval: '10 parsecs' is not a duration (a whole number, then ms, s, min, h or d)"},
+        {"interval = \"10 parsecs\"",
+         ":1:12: interval: '10 parsecs' is not a duration (a whole number, then ms, s, min, h or d)"},
         {"interval = -1", ":1:12: interval: -1 is not a duration"},
         {"interval = true", ":1:12: interval: true is a boolean, not a duration"},
         {"umask = 22", ":1:9: umask: 22 is not a mode in octal digits, as \"0640\" or 0o640"},
@@ -111,10 +112,13 @@ TEST_CASE("Every wrong value is refused with line, column, key, value and limit"
         {"[topics.a]\npartitions = 0", ":2:14: topics.a.partitions: 0 is outside 1 to 1024"},
         {"[topics.a]\npartitions = 1025", ":2:14: topics.a.partitions: 1025 is outside 1 to 1024"},
         {"[topics.a]\npartitions = -3", ":2:14: topics.a.partitions: -3 is less than 1"},
-        {"[topics.a]\npartitions = 1.5", ":2:14: topics.a.partitions: 1.5 is a number with a fraction, not a whole number"},
-        {"[topics.a]\nrecords = 1000", ":2:11: topics.a.records: 1000 is not a power of two; the nearest are 512 and 1024"},
+        {"[topics.a]\npartitions = 1.5",
+         ":2:14: topics.a.partitions: 1.5 is a number with a fraction, not a whole number"},
+        {"[topics.a]\nrecords = 1000",
+         ":2:11: topics.a.records: 1000 is not a power of two; the nearest are 512 and 1024"},
         {"[topics.a]\nrecords = \"512M\"", ":2:11: topics.a.records: '512M' is outside 16 to 268435456"},
-        {"[topics.a]\nrecords = 64\nproducers = 32", ":2:11: topics.a.records: records 64 is less than 4 x producers 32, 128"},
+        {"[topics.a]\nrecords = 64\nproducers = 32",
+         ":2:11: topics.a.records: records 64 is less than 4 x producers 32, 128"},
         {"[topics.a]\nproducers = 3", ":2:13: topics.a.producers: 3 is not a power of two; the nearest are 2 and 4"},
         {"[topics.a]\ncell = 96", ":2:8: topics.a.cell: 96 is none of 64, 128 and 256"},
         {"[topics.a]\ncell = 512", ":2:8: topics.a.cell: 512 is outside 64 B to 256 B"},
@@ -123,12 +127,14 @@ TEST_CASE("Every wrong value is refused with line, column, key, value and limit"
         {"[topics.a]\ngroups = 65", ":2:10: topics.a.groups: 65 is outside 1 to 64"},
         {"[topics.a]\nmembers = 0", ":2:11: topics.a.members: 0 is outside 1 to 64"},
         {"[topics.a]\nwhen_full = \"drop\"", ":2:13: topics.a.when_full: 'drop' is none of overwrite, block"},
-        {"[topics.a]\nretention_age = \"50ms\"", ":2:17: topics.a.retention_age: 50 ms is neither 0 nor 100 ms to 36500 d"},
+        {"[topics.a]\nretention_age = \"50ms\"",
+         ":2:17: topics.a.retention_age: 50 ms is neither 0 nor 100 ms to 36500 d"},
         {"[topics.a]\nretention_bytes = \"2 TiB\"", ":2:19: topics.a.retention_bytes: '2 TiB' is outside 0 B to 1 TiB"},
         {"[topics.a]\nmode = \"0750\"", ":2:8: topics.a.mode: '0750' has other bits than those of 0666"},
         {"[topics.a]\nretentoin_age = \"7d\"", ":2:1: topics.a.retentoin_age: unknown key; is 'retention_age' meant?"},
         {"[topics.a]\ncolour = 1", ":2:1: topics.a.colour: unknown key; the keys here are partitions, records, cell"},
-        {"[topics.a]\nvalue_type = {size = 8, alignment = 8}", ":2:14: topics.a.value_type: a name of 1 to 127 bytes is needed"},
+        {"[topics.a]\nvalue_type = {size = 8, alignment = 8}",
+         ":2:14: topics.a.value_type: a name of 1 to 127 bytes is needed"},
         {"[topics.a.b]\nrecords = 64", ":1:11: topics.a.b: unknown key"},
         {"[topics.\"a b\"]", ":1:9: topics: topic name 'a b' (3 bytes) is not legal"},
         {"[topics.\"..\"]", ":1:9: topics: topic name '..' (2 bytes) is not legal"},
@@ -162,9 +168,10 @@ TEST_CASE("All errors of a file are told at once, in its order") {
         "payload = \"64K\"\n"
         "producers = 16\n");
     REQUIRE(loaded.problems.size() == 7);
-    const std::vector<std::string> beginnings = {":1:1: intervall: ",          ":3:10: quotas.topics: ",      ":5:11: topics.a.records: ",
-                                                 ":6:13: topics.a.producers: ", ":7:8: topics.a.mode: ",       ":9:11: topics.b.records: ",
-                                                 ":10:11: topics.b.payload: "};
+    const std::vector<std::string> beginnings = {
+        ":1:1: intervall: ",           ":3:10: quotas.topics: ", ":5:11: topics.a.records: ",
+        ":6:13: topics.a.producers: ", ":7:8: topics.a.mode: ",  ":9:11: topics.b.records: ",
+        ":10:11: topics.b.payload: "};
     for (std::size_t i = 0; i < beginnings.size(); ++i) {
         INFO(loaded.problems[i]);
         CHECK(loaded.problems[i].starts_with(beginnings[i]));
@@ -179,7 +186,8 @@ TEST_CASE("An error in the defaults is told once, not for every topic") {
 
 TEST_CASE("Topics that can never be together are refused with what they take and the quota") {
     const std::string topic = "[topics.a]\nrecords = 64\nproducers = 2\npayload = 0\n[topics.b]\n";
-    CHECK(load("[quotas]\ntopics = 1\n" + topic).problems[0].find("there are 2 topics, and quotas.topics is 1") != std::string::npos);
+    CHECK(load("[quotas]\ntopics = 1\n" + topic).problems[0].find("there are 2 topics, and quotas.topics is 1") !=
+          std::string::npos);
     CHECK(load("[quotas]\ntopics = 2\n" + topic).configuration);
     const Loaded bytes = load("[quotas]\nbytes = \"1 MiB\"\n" + topic);
     REQUIRE(bytes.problems.size() == 1);
@@ -233,7 +241,8 @@ TEST_CASE("All values of a file arrive, sizes and durations in units or plain") 
 }
 
 TEST_CASE("Flags override the file, and an empty file is a good one") {
-    const Flags flags{.directory = "/dev/shm/d", .interval = 30ms, .log_format = LogFormat::text, .log_level = LogLevel::error};
+    const Flags flags{
+        .directory = "/dev/shm/d", .interval = 30ms, .log_format = LogFormat::text, .log_level = LogLevel::error};
     const Loaded loaded = load("directory = \"/x\"\ninterval = 5\n[log]\nformat = \"json\"\nlevel = \"debug\"", flags);
     REQUIRE(loaded.configuration);
     CHECK(loaded.configuration->directory == "/dev/shm/d");
@@ -244,8 +253,8 @@ TEST_CASE("Flags override the file, and an empty file is a good one") {
 }
 
 TEST_CASE("D08 Sizes that do not fit, and slips, are no sizes") {
-    for (const char* const text : {"", "-1", "1e99", "10GB ", "10GB", "1.5 GiB", "18446744073709551616", "16777216 TiB", " 1", "1  KiB",
-                                   "1kib", "KiB", "0x10"}) {
+    for (const char* const text : {"", "-1", "1e99", "10GB ", "10GB", "1.5 GiB", "18446744073709551616", "16777216 TiB",
+                                   " 1", "1  KiB", "1kib", "KiB", "0x10"}) {
         INFO(text);
         CHECK_FALSE(parse_size(text));
     }
@@ -261,7 +270,8 @@ TEST_CASE("D08 Sizes that do not fit, and slips, are no sizes") {
 }
 
 TEST_CASE("Every number of bytes and milliseconds is printed in a form that is read back as itself") {
-    for (const std::uint64_t number : {0ULL, 1ULL, 999ULL, 1000ULL, 1024ULL, 60'000ULL, 65'536ULL, 86'400'000ULL, 1ULL << 40, (1ULL << 40) + 1}) {
+    for (const std::uint64_t number :
+         {0ULL, 1ULL, 999ULL, 1000ULL, 1024ULL, 60'000ULL, 65'536ULL, 86'400'000ULL, 1ULL << 40, (1ULL << 40) + 1}) {
         CHECK(parse_size(size_to_text(number)) == number);
         const std::chrono::milliseconds duration(static_cast<std::int64_t>(number));
         CHECK(parse_duration(duration_to_text(duration)) == duration);

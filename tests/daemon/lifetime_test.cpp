@@ -56,10 +56,12 @@ TEST_CASE("E06 A second daemon on the same directory is refused with the pid of 
     const test::ScratchDirectory scratch;
     const fs::path output = scratch.path() / "output";
     for (int round = 0; round < 5; ++round) {
-        Child second = start(RINGMAIN_DAEMON_PATH, {"-d", first.broker().string(), "-c", first.file().string()}, {.output = output});
+        Child second = start(RINGMAIN_DAEMON_PATH, {"-d", first.broker().string(), "-c", first.file().string()},
+                             {.output = output});
         CHECK(second.wait() == 1);
     }
-    CHECK_THAT(test::text_in(output), contains("another keeper runs for this directory, pid " + std::to_string(first.process().pid())));
+    CHECK_THAT(test::text_in(output),
+               contains("another keeper runs for this directory, pid " + std::to_string(first.process().pid())));
     CHECK(test::is_healthy(first.broker() / "keeper.sock"));
     CHECK(Broker(first.broker()).list_topics() == std::vector<std::string>{"t0"});
     CHECK(first.end() == 0);
@@ -104,7 +106,8 @@ TEST_CASE("E07 A daemon whose socket file was removed is still the only one") {
     CHECK(first.end() == 0);
 }
 
-TEST_CASE("SIGTERM and SIGINT end a daemon with exit code 0, also while it makes a large topic, of which nothing is left") {
+TEST_CASE(
+    "SIGTERM and SIGINT end a daemon with exit code 0, also while it makes a large topic, of which nothing is left") {
     for (const int signal : {SIGTERM, SIGINT}) {
         LoggedDaemon daemon(many_topics(1));
         CHECK(daemon.end(signal) == 0);
@@ -222,7 +225,8 @@ TEST_CASE("A daemon whose log reader goes away works on") {
     platform::Descriptor reader(ends[0]);
     const platform::Descriptor writer(ends[1]);
     const test::ScratchDirectory scratch;
-    Child daemon = start(RINGMAIN_DAEMON_PATH, {"-d", scratch.broker().string(), "--log-level", "debug"}, {.output_descriptor = writer.get()});
+    Child daemon = start(RINGMAIN_DAEMON_PATH, {"-d", scratch.broker().string(), "--log-level", "debug"},
+                         {.output_descriptor = writer.get()});
     REQUIRE(eventually([&] { return test::is_healthy(scratch.broker() / "keeper.sock"); }));
     reader.reset();
     Broker(scratch.broker()).create_topic("a", small_topic());
@@ -235,10 +239,12 @@ TEST_CASE("A daemon whose log reader goes away works on") {
 namespace {
 
 /// The daemon in a mount namespace of its own, after `preparation` in a shell; nothing if there is no right to mount.
-std::optional<Child> start_in_mounts(const std::string& preparation, const std::vector<std::string>& arguments, const fs::path& output) {
+std::optional<Child> start_in_mounts(const std::string& preparation, const std::vector<std::string>& arguments,
+                                     const fs::path& output) {
     if (start("/usr/bin/unshare", {"--mount", "true"}, {.output = output}).wait() != 0)
         return std::nullopt;
-    std::vector<std::string> all{"--mount", "/bin/sh", "-c", preparation + " && exec \"$0\" \"$@\"", RINGMAIN_DAEMON_PATH};
+    std::vector<std::string> all{"--mount", "/bin/sh", "-c", preparation + " && exec \"$0\" \"$@\"",
+                                 RINGMAIN_DAEMON_PATH};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return start("/usr/bin/unshare", all, {.output = output});
 }
@@ -249,18 +255,21 @@ bool says(const fs::path& output, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("D01 On a tmpfs of 8 MiB the daemon makes what fits, says what does not with needed and free bytes, and runs") {
+TEST_CASE(
+    "D01 On a tmpfs of 8 MiB the daemon makes what fits, says what does not with needed and free bytes, and runs") {
     const test::ScratchDirectory scratch;
     const fs::path output = scratch.path() / "output";
     const fs::path tmpfs = scratch.path() / "tmpfs";
     fs::create_directory(tmpfs);
     const fs::path file = scratch.path() / "c.toml";
     std::ofstream(file) << many_topics(1) << "[topics.usual]\n" << std::flush;
-    auto daemon = start_in_mounts("mount -t tmpfs -o size=8m tmpfs " + tmpfs.string(), {"-c", file.string(), "-d", (tmpfs / "broker").string()}, output);
+    auto daemon = start_in_mounts("mount -t tmpfs -o size=8m tmpfs " + tmpfs.string(),
+                                  {"-c", file.string(), "-d", (tmpfs / "broker").string()}, output);
     if (!daemon)
         SKIP("needs the right to mount");
     CHECK(says(output, "keeping "));
-    CHECK_THAT(test::text_in(output), contains("topic 't0' created") && contains("no space for topic 'usual'") && contains(" bytes needed, ") && contains(" free"));
+    CHECK_THAT(test::text_in(output), contains("topic 't0' created") && contains("no space for topic 'usual'") &&
+                                          contains(" bytes needed, ") && contains(" free"));
     daemon->signal(SIGTERM);
     CHECK(daemon->wait() == 0);
 }
@@ -270,7 +279,8 @@ TEST_CASE("D05 A daemon whose log lies on a full disk works, and ends in time") 
     const fs::path output = scratch.path() / "output";
     const fs::path tmpfs = scratch.path() / "tmpfs";
     fs::create_directory(tmpfs);
-    const std::string full = "mount -t tmpfs -o size=64k tmpfs " + tmpfs.string() + " && { dd if=/dev/zero of=" + (tmpfs / "filling").string() +
+    const std::string full = "mount -t tmpfs -o size=64k tmpfs " + tmpfs.string() +
+                             " && { dd if=/dev/zero of=" + (tmpfs / "filling").string() +
                              " bs=4k count=100 2>/dev/null; exec 2>" + (tmpfs / "log").string() + "; }";
     auto daemon = start_in_mounts(full, {"-d", scratch.broker().string()}, output);
     if (!daemon)
@@ -288,7 +298,9 @@ TEST_CASE("F01 A daemon in a pid namespace of its own reaps the dead outside it,
     const test::ScratchDirectory scratch;
     const fs::path output = scratch.path() / "output";
     const fs::path broker = scratch.broker();
-    Child daemon = start("/usr/bin/unshare", {"--pid", "--fork", "--kill-child", RINGMAIN_DAEMON_PATH, "-d", broker.string()}, {.output = output});
+    Child daemon =
+        start("/usr/bin/unshare", {"--pid", "--fork", "--kill-child", RINGMAIN_DAEMON_PATH, "-d", broker.string()},
+              {.output = output});
     if (!eventually([&] { return test::is_healthy(broker / "keeper.sock"); })) {
         INFO(test::text_in(output));
         SKIP("no pid namespace can be made here");

@@ -200,7 +200,8 @@ TEST_CASE("A full pipe, and one that nobody reads, hold nobody up; what was lost
     log.write(line("after"));
     log.write(line("and more"));
     const std::string text = pipe.drain();
-    CHECK_THAT(text, contains("ringmaind: after\n") && contains("ringmaind: and more\n") && contains(" lines of this log could not be written\n"));
+    CHECK_THAT(text, contains("ringmaind: after\n") && contains("ringmaind: and more\n") &&
+                         contains(" lines of this log could not be written\n"));
     pipe.read.reset();
     const auto before = ::signal(SIGPIPE, SIG_IGN);  // as the daemon does
     for (int i = 0; i < 10; ++i)

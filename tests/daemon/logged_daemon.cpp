@@ -7,7 +7,8 @@
 
 namespace ringmain::test {
 
-LoggedDaemon::LoggedDaemon(const std::string& configuration, std::vector<std::pair<std::string, std::string>> environment, bool waits)
+LoggedDaemon::LoggedDaemon(const std::string& configuration,
+                           std::vector<std::pair<std::string, std::string>> environment, bool waits)
     : environment_(std::move(environment)) {
     write(configuration);
     start(waits);
@@ -18,7 +19,8 @@ void LoggedDaemon::write(const std::string& configuration) const {
 }
 
 void LoggedDaemon::start(bool waits) {
-    const std::vector<std::string> arguments{"-d", broker().string(), "--config", file().string(), "--log-format", "json"};
+    const std::vector<std::string> arguments{"-d",  broker().string(), "--config", file().string(), "--log-format",
+                                             "json"};
     child_.emplace(test::start(RINGMAIN_DAEMON_PATH, arguments, {.output = output_, .environment = environment_}));
     if (waits && !next("started"))
         throw std::runtime_error("the daemon does not start: " + text());

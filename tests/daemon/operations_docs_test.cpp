@@ -1,4 +1,5 @@
-// docs/operations.md tells the truth: its commands run, its messages are those that are printed, and no event is left out.
+// docs/operations.md tells the truth: its commands run, its messages are those that are printed, and no event is left
+// out.
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -21,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string programs() {
-    return fs::path(RINGMAIN_CLI_PATH).parent_path().string() + ":" + fs::path(RINGMAIN_DAEMON_PATH).parent_path().string();
+    return fs::path(RINGMAIN_CLI_PATH).parent_path().string() + ":" +
+           fs::path(RINGMAIN_DAEMON_PATH).parent_path().string();
 }
 
 struct Ran {
@@ -32,8 +34,8 @@ struct Ran {
 Ran run(const ScratchDirectory& scratch, const std::string& script) {
     const fs::path output = scratch.path() / "output";
     fs::remove(output);
-    const std::string all = "set -eu\ncd '" + scratch.path().string() + "'\nPATH='" + programs() + "':$PATH\nexport RINGMAIN_DIR='" +
-                            scratch.broker().string() + "'\n" + script;
+    const std::string all = "set -eu\ncd '" + scratch.path().string() + "'\nPATH='" + programs() +
+                            "':$PATH\nexport RINGMAIN_DIR='" + scratch.broker().string() + "'\n" + script;
     const int code = test::start("/bin/sh", {"-c", all}, {.output = output}).wait();
     return {code, test::text_in(output)};
 }
@@ -54,9 +56,12 @@ TEST_CASE("Every shell block of docs/operations.md runs, and the mistakes it sho
     INFO(good.text);
     CHECK(good.code == 0);
     CHECK_THAT(good.text, contains("topic orders: would be created, "));
-    const Ran wrong = run(scratch, "sed -i -e 's/\"4K\"/5000/' -e 's/retention_age/retention_aeg/' ringmaind.toml\nringmaind --check ringmaind.toml\n");
+    const Ran wrong = run(scratch,
+                          "sed -i -e 's/\"4K\"/5000/' -e 's/retention_age/retention_aeg/' ringmaind.toml\nringmaind "
+                          "--check ringmaind.toml\n");
     CHECK(wrong.code == 1);
-    const auto shown = std::find_if(blocks.begin(), blocks.end(), [](const FencedBlock& block) { return block.text.starts_with("ringmaind.toml:"); });
+    const auto shown = std::find_if(blocks.begin(), blocks.end(),
+                                    [](const FencedBlock& block) { return block.text.starts_with("ringmaind.toml:"); });
     REQUIRE(shown != blocks.end());
     CHECK(wrong.text == shown->text);
 }

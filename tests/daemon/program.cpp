@@ -13,8 +13,8 @@ namespace ringmain::test {
 namespace {
 
 bool become(uid_t uid) {
-    return uid == 0 || (::setgroups(0, nullptr) == 0 && ::setresgid(uid, uid, uid) == 0 &&
-                        ::setresuid(uid, uid, uid) == 0);
+    return uid == 0 ||
+           (::setgroups(0, nullptr) == 0 && ::setresgid(uid, uid, uid) == 0 && ::setresuid(uid, uid, uid) == 0);
 }
 
 int run(const char* program, const std::vector<std::string>& arguments, const Circumstances& circumstances) {

@@ -20,12 +20,16 @@ namespace {
 
 const std::string kSmall = "records = 64\nproducers = 2\npayload = 0\ngroups = 2\nmembers = 2\n";
 
-std::string topic(const std::string& name, const std::string& more = "") { return "[topics." + name + "]\n" + kSmall + more; }
+std::string topic(const std::string& name, const std::string& more = "") {
+    return "[topics." + name + "]\n" + kSmall + more;
+}
 
 }  // namespace
 
 TEST_CASE("The topics of the configuration are made at start, with all their options") {
-    LoggedDaemon daemon(topic("a", "partitions = 3\nwhen_full = \"block\"\nretention_age = \"7d\"\nretention_records = 10\nmode = \"0600\"\n") +
+    LoggedDaemon daemon(topic("a",
+                              "partitions = 3\nwhen_full = \"block\"\nretention_age = \"7d\"\nretention_records = "
+                              "10\nmode = \"0600\"\n") +
                         topic("b"));
     Broker broker(daemon.broker());
     CHECK(broker.list_topics() == std::vector<std::string>{"a", "b"});
@@ -46,8 +50,10 @@ TEST_CASE("A topic that exists with other fixed options is an error with found a
     Producer producer(broker, "a");
     REQUIRE(producer.publish({.value = as_bytes("kept")}).status == Status::ok);
     const TopicId before = broker.describe_topic("a").id;
-    CHECK_THAT(daemon.reload("[topics.a]\nrecords = 128\nproducers = 2\npayload = 0\ngroups = 2\nmembers = 3\nretention_records = 7\n"),
-               contains("the configuration was read again"));
+    CHECK_THAT(
+        daemon.reload(
+            "[topics.a]\nrecords = 128\nproducers = 2\npayload = 0\ngroups = 2\nmembers = 3\nretention_records = 7\n"),
+        contains("the configuration was read again"));
     const auto lines = daemon.lines("topic_mismatch");
     REQUIRE(lines.size() == 1);
     CHECK(lines[0]["level"] == "error");
@@ -96,12 +102,14 @@ TEST_CASE("Retention and access are changed without touching records, and topics
     CHECK(a.options.retention.bytes == 1U << 20);
     CHECK(a.options.access.mode == 0640U);
     CHECK(producer.publish({.value = as_bytes("two")}).status == Status::ok);
-    CHECK_THAT(daemon.message_of_next("retention_changed"), contains("topic 'a' has the retention bytes 1 MiB now, it was no limit"));
+    CHECK_THAT(daemon.message_of_next("retention_changed"),
+               contains("topic 'a' has the retention bytes 1 MiB now, it was no limit"));
     CHECK_THAT(daemon.message_of_next("access_changed"), contains("topic 'a' has mode 0640 now"));
     CHECK_THAT(daemon.message_of_next("topic_left_alone"), contains("topic 'b' is not in the configuration any more"));
     CHECK(broker.list_topics() == std::vector<std::string>{"a", "b"});
     daemon.forget();
-    CHECK(daemon.reload(topic("a", "retention_bytes = \"1 MiB\"\nmode = \"0640\"\n")) == "the configuration was read again");
+    CHECK(daemon.reload(topic("a", "retention_bytes = \"1 MiB\"\nmode = \"0640\"\n")) ==
+          "the configuration was read again");
     CHECK(daemon.lines("retention_changed").size() == 1);  // what is as wanted is not touched
     CHECK(daemon.lines("topic_left_alone").size() == 1);
     CHECK(daemon.end() == 0);
@@ -109,13 +117,16 @@ TEST_CASE("Retention and access are changed without touching records, and topics
 
 TEST_CASE("What only a restart changes is said by name, and everything else of the file is applied") {
     LoggedDaemon daemon;
-    CHECK_THAT(daemon.reload("interval = \"20ms\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n[log]\nlevel = \"debug\"\nwindow = \"1s\"\n[quotas]\ntopics = 1\n"),
+    CHECK_THAT(daemon.reload("interval = \"20ms\"\n[metrics]\nlisten = \"127.0.0.1:0\"\n[log]\nlevel = "
+                             "\"debug\"\nwindow = \"1s\"\n[quotas]\ntopics = 1\n"),
                contains("changed: interval, log.level, log.window, quotas"));
     const auto lines = daemon.lines("restart_needed");
     REQUIRE(lines.size() == 1);
     REQUIRE(lines[0].contains("key"));
-    CHECK(lines[0]["message"] == "metrics.listen stays nothing until the daemon is restarted; the configuration says 127.0.0.1:0");
-    CHECK_THAT(daemon.reload("[log]\nlevel = \"info\"\n[quotas]\ntopics = 1\n" + topic("a")), contains("changed: interval, log.level, log.window"));
+    CHECK(lines[0]["message"] ==
+          "metrics.listen stays nothing until the daemon is restarted; the configuration says 127.0.0.1:0");
+    CHECK_THAT(daemon.reload("[log]\nlevel = \"info\"\n[quotas]\ntopics = 1\n" + topic("a")),
+               contains("changed: interval, log.level, log.window"));
     CHECK(Broker(daemon.broker()).list_topics() == std::vector<std::string>{"a"});
     CHECK(daemon.end() == 0);
 }
@@ -130,7 +141,8 @@ TEST_CASE("Quotas are checked when a topic is made, with what is used, needed an
     broker.create_topic("by_hand", options);
     daemon.forget();
     CHECK_THAT(daemon.reload("[quotas]\ntopics = 2\n" + topic("a") + topic("b")), contains("read again"));
-    CHECK(daemon.message_of_next("topic_not_applied") == "topic 'b' is not created: there are 2 topics, and quotas.topics is 2");
+    CHECK(daemon.message_of_next("topic_not_applied") ==
+          "topic 'b' is not created: there are 2 topics, and quotas.topics is 2");
     CHECK_THAT(daemon.reload("[quotas]\nbytes = \"200 KiB\"\n" + topic("a") + topic("b")), contains("read again"));
     CHECK_THAT(daemon.message_of_next("topic_not_applied"),
                contains("topic 'b' is not created: it takes ") && contains(" already, and quotas.bytes is 204800"));
@@ -152,12 +164,14 @@ TEST_CASE("A topic that cannot be made does not stop the others, nor the daemon"
 TEST_CASE("K04 The broker directory and what the broker has in it get the configured owner, group and mode") {
     if (::geteuid() != 0)
         SKIP("needs root, to give files away");
-    LoggedDaemon daemon("umask = \"0077\"\n[access]\nowner = 4321\ngroup = 4322\nmode = \"2770\"\n" + topic("a", "group = 4323\nmode = \"0660\"\n"));
+    LoggedDaemon daemon("umask = \"0077\"\n[access]\nowner = 4321\ngroup = 4322\nmode = \"2770\"\n" +
+                        topic("a", "group = 4323\nmode = \"0660\"\n"));
     const auto rights = [](const std::filesystem::path& path) {
         struct stat status {};
         REQUIRE(::stat(path.c_str(), &status) == 0);
         char text[64];
-        std::snprintf(text, sizeof text, "%u %u %04o", status.st_uid, status.st_gid, static_cast<unsigned>(status.st_mode & 07777U));
+        std::snprintf(text, sizeof text, "%u %u %04o", status.st_uid, status.st_gid,
+                      static_cast<unsigned>(status.st_mode & 07777U));
         return std::string(text);
     };
     const auto check_rights = [&](const std::string& directories, const std::string& locks) {

@@ -141,7 +141,10 @@ TEST_CASE("systemd finds no fault with the unit") {
         SKIP("systemd-analyze is not installed");
     const ScratchDirectory scratch;
     const fs::path output = scratch.path() / "output";
-    const int code = test::start(kAnalyze, {"verify", "--man=no", "--recursive-errors=no", unit_in(scratch.path()).string()}, {.output = output}).wait();
+    const int code =
+        test::start(kAnalyze, {"verify", "--man=no", "--recursive-errors=no", unit_in(scratch.path()).string()},
+                    {.output = output})
+            .wait();
     INFO(test::text_in(output));
     CHECK(code == 0);
     CHECK(test::text_in(output).find("ringmaind.service:") == std::string::npos);
@@ -153,7 +156,11 @@ TEST_CASE("systemd finds the unit's sandbox tight") {
     const ScratchDirectory scratch;
     const fs::path output = scratch.path() / "output";
     // in tenths: 2.0 is "OK", from 0 (nothing is allowed) to 10
-    const int code = test::start(kAnalyze, {"security", "--offline=yes", "--no-pager", "--threshold=20", unit_in(scratch.path()).string()}, {.output = output}).wait();
+    const int code =
+        test::start(kAnalyze,
+                    {"security", "--offline=yes", "--no-pager", "--threshold=20", unit_in(scratch.path()).string()},
+                    {.output = output})
+            .wait();
     INFO(test::text_in(output));
     CHECK(code == 0);
 }
@@ -164,8 +171,9 @@ TEST_CASE("sysusers and tmpfiles take the snippets") {
     fs::create_directories(root / "etc");
     const auto snippet = [&](const char* name) {
         const fs::path file = scratch.path() / (std::string(name) + ".conf");
-        std::ofstream(file) << with(test::text_in(fs::path(RINGMAIN_SOURCE_DIR) / "packaging/systemd" / (std::string(name) + ".in")), "@RINGMAIN_BROKER_DIR@",
-                                    "/srv/ringmain")
+        std::ofstream(file) << with(test::text_in(fs::path(RINGMAIN_SOURCE_DIR) / "packaging/systemd" /
+                                                  (std::string(name) + ".in")),
+                                    "@RINGMAIN_BROKER_DIR@", "/srv/ringmain")
                             << std::flush;
         return file.string();
     };
@@ -174,9 +182,13 @@ TEST_CASE("sysusers and tmpfiles take the snippets") {
     if (::geteuid() != 0)
         SKIP("needs root, to give files away");
     const fs::path output = scratch.path() / "output";
-    CHECK(test::start("/usr/bin/systemd-sysusers", {"--root=" + root.string(), snippet("ringmain.sysusers")}, {.output = output}).wait() == 0);
+    CHECK(test::start("/usr/bin/systemd-sysusers", {"--root=" + root.string(), snippet("ringmain.sysusers")},
+                      {.output = output})
+              .wait() == 0);
     CHECK_THAT(test::text_in(root / "etc" / "passwd"), contains("ringmain:") && contains("/srv/ringmain"));
-    CHECK(test::start("/usr/bin/systemd-tmpfiles", {"--root=" + root.string(), "--create", snippet("ringmain.tmpfiles")}, {.output = output}).wait() == 0);
+    CHECK(test::start("/usr/bin/systemd-tmpfiles",
+                      {"--root=" + root.string(), "--create", snippet("ringmain.tmpfiles")}, {.output = output})
+              .wait() == 0);
     INFO(test::text_in(output));
     CHECK((fs::status(root / "srv" / "ringmain").permissions() & fs::perms::mask) == fs::perms(02770));
 }
