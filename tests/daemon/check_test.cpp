@@ -66,7 +66,7 @@ TEST_CASE("The example file is accepted as it is, and with every example in it s
                                  contains("metrics at 127.0.0.1:9464") && contains("of 1000 topics"));
 }
 
-TEST_CASE("--check says what would be done, and touches nothing") {
+TEST_CASE("ringmaind --check says what would be done, and touches nothing") {
     const File file("[topics.a]\n" + kSmall + "retention_age = \"7d\"\nmode = \"0640\"\n[topics.b]\n" + kSmall);
     const Checked fresh = file.check();
     CHECK(fresh.code == 0);
@@ -91,7 +91,7 @@ TEST_CASE("--check says what would be done, and touches nothing") {
     CHECK(fs::last_write_time(file.scratch.broker()) == before);
 }
 
-TEST_CASE("--check fails where a daemon would log an error: other options, more than the quotas") {
+TEST_CASE("ringmaind --check fails where a daemon would log an error: other options, more than the quotas") {
     const File file("[quotas]\ntopics = 2\n[topics.a]\n" + kSmall + "[topics.b]\n" + kSmall);
     Broker broker(file.scratch.broker(), Broker::Mode::open_or_create);
     TopicOptions options = test::small_topic();
@@ -108,7 +108,7 @@ TEST_CASE("--check fails where a daemon would log an error: other options, more 
     CHECK_THAT(other.text, contains("topic a: error: exists with records 128, wanted 64; it would be left as it is"));
 }
 
-TEST_CASE("--check prints every error, each beginning with its place, and a daemon does not start on them") {
+TEST_CASE("ringmaind --check prints every error, each beginning with its place, and a daemon does not start on them") {
     const File file("colour = 1\n[topics.a]\nrecords = 1000\n");
     const std::string place = file.path.string();
     const Checked checked = file.check();
