@@ -76,8 +76,13 @@ TopicDescription Broker::ensure_topic(std::string_view name, const TopicOptions&
             if (!is_gone(error))
                 throw;
         }
-        if (auto made = create_topic_somehow(*impl_, name, options))
-            return std::move(*made);
+        try {
+            if (auto made = create_topic_somehow(*impl_, name, options))
+                return std::move(*made);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::topic_deleted)
+                throw;
+        }
         // somebody was faster
     }
     throw Error(ErrorCode::not_ready, std::string(name),

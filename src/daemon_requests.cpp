@@ -58,6 +58,18 @@ auto in_its_place(const DaemonClient& daemon, const Act& act) {
         "could not be dealt with: one daemon of '" + directory.string() + "' after the other ended meanwhile");
 }
 
+// A topic that is there, or was a moment ago.
+TopicDescription describe_made(const Broker::Impl& broker, std::string_view name) {
+    try {
+        return describe_topic(*broker.open_topic(name), broker.clients());
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::not_found)
+            throw;
+        throw Error(ErrorCode::topic_deleted, std::string(name),
+                    "topic '" + std::string(name) + "' was made, and deleted by somebody else at once");
+    }
+}
+
 class Creation {
 public:
     Creation(Broker::Impl& broker, std::string_view name, const TopicOptions& options,
@@ -129,9 +141,7 @@ private:
         throw error;
     }
 
-    [[nodiscard]] TopicDescription described() const {
-        return describe_topic(*broker_.open_topic(name_), broker_.clients());
-    }
+    [[nodiscard]] TopicDescription described() const { return describe_made(broker_, name_); }
 
     Broker::Impl& broker_;
     DaemonClient daemon_;
@@ -187,7 +197,7 @@ std::optional<TopicDescription> create_topic_somehow(Broker::Impl& broker, std::
         return Creation(broker, name, options, stop).run();
     if (!broker.try_create_topic(name, options, stop))
         return std::nullopt;
-    return describe_topic(*broker.open_topic(name), broker.clients());
+    return describe_made(broker, name);
 }
 
 void delete_topic_somehow(Broker::Impl& broker, std::string_view name) {

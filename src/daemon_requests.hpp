@@ -9,7 +9,7 @@
 
 namespace ringmain {
 
-/// Nothing: the topic exists. Otherwise as Broker::create_topic; not_ready if there is a daemon that does not answer,
+/// Nothing: the topic exists. Otherwise as Broker::create_topic; topic_deleted if somebody deleted it at once; not_ready if there is a daemon that does not answer,
 /// and this process lacks the rights to do without it.
 [[nodiscard]] std::optional<TopicDescription> create_topic_somehow(Broker::Impl& broker, std::string_view name,
                                                                    const TopicOptions& options,

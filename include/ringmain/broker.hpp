@@ -78,8 +78,8 @@ public:
 
     /// Creates a topic, all or nothing: every page is allocated and touched before the topic becomes visible.
     /// Throws Error: already_exists, invalid_argument (names option, value, range), no_space (needed and free
-    /// bytes), permission_denied, limit, io, interrupted. `stop`: asked every few milliseconds; once it says true, the
-    /// creation is given up and nothing of it is left.
+    /// bytes), permission_denied, limit, io, interrupted, topic_deleted (by somebody else, before it could be described).
+    /// `stop`: asked every few milliseconds; once it says true, the creation is given up and nothing of it is left.
     TopicDescription create_topic(std::string_view name, const TopicOptions& options = {},
                                   const std::function<bool()>& stop = {});
 

@@ -188,8 +188,9 @@ TEST_CASE("A demo that is killed with all its processes is swept by the next one
     demo.signal(SIGKILL);
     CHECK(demo.finish().exit_code == -1);
     REQUIRE_FALSE(directory.empty());
-    // Its children hold the directory's lock as long as they live, so this succeeds only once they are dead.
-    report_of(run_demo({"-d", directory.path(), "demo", "telemetry", "--seconds", "2", "--json"}));
+    // Its children hold the directory's lock as long as they live, and the first of these may come while they are still dying.
+    for (int runs = 0; runs < 3 && !directory.empty(); ++runs)
+        report_of(run_demo({"-d", directory.path(), "demo", "telemetry", "--seconds", "2", "--json"}));
     CHECK(directory.empty());
 }
 
