@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "platform/rights.hpp"
 #include "ringmain/error.hpp"
 
 namespace ringmain::daemon {
@@ -38,8 +39,7 @@ bool give(const fs::path& path, const TopicAccess& access, std::optional<std::ui
     const ::mode_t wanted = mode.value_or(status.st_mode & 07777U);
     if (!is_other && wanted == (status.st_mode & 07777U))
         return false;
-    if (::chmod(path.c_str(), wanted) != 0)
-        failed("set the mode of", path);
+    platform::set_mode(path, wanted);
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "platform/rights.hpp"
 #include "platform/local_address.hpp"
 #include "platform/local_http.hpp"
 #include "platform/system_failure.hpp"
@@ -127,8 +128,7 @@ platform::Descriptor SocketFile::listen() {
 void SocketFile::set_rights(const SocketAccess& access) const {
     if (access.group && ::lchown(path_.c_str(), static_cast<uid_t>(-1), *access.group) != 0)
         throw system_failure("change the group of", path_, errno);
-    if (::chmod(path_.c_str(), access.mode.value_or(mode_by_directory(path_.parent_path()))) != 0)
-        throw system_failure("set the mode of", path_, errno);
+    platform::set_mode(path_, access.mode.value_or(mode_by_directory(path_.parent_path())));
 }
 
 // No other file has the inode as long as the socket is open, whoever listens on it.

@@ -2,8 +2,6 @@
 #include "keeper_claim.hpp"
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -24,9 +22,8 @@ constexpr std::size_t kPidDigitsMax = 7;
 
 // The text is for show, and anybody who may write the file may have written it.
 std::string holder_of(const std::filesystem::path& file) {
-    std::array<char, kPidDigitsMax + 1> text{};
-    std::ifstream(file).read(text.data(), text.size());
-    std::string_view digits(text.data(), text.size());
+    const std::string text = platform::read_text(file, kPidDigitsMax + 1);
+    std::string_view digits(text);
     digits = digits.substr(0, digits.find_first_not_of("0123456789"));
     if (digits.empty() || digits.size() > kPidDigitsMax) return "an unknown pid";
     return "pid " + std::string(digits);

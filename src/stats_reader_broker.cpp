@@ -1,7 +1,9 @@
 // The directory itself: its file system, its keeper, and what killed creations and deletions left.
-#include <fstream>
+#include <charconv>
+#include <string>
 
 #include "platform/file_lock.hpp"
+#include "platform/files.hpp"
 #include "platform/file_system.hpp"
 #include "stats_reader_impl.hpp"
 #include "topic_paths.hpp"
@@ -13,8 +15,10 @@ namespace {
 constexpr std::uint64_t kKeeperLockAt = 0;
 
 std::int32_t pid_in(const std::filesystem::path& file) {
+    constexpr std::size_t kBytesMax = 16;
+    const std::string text = platform::read_text(file, kBytesMax);
     std::int32_t pid = 0;
-    std::ifstream(file) >> pid;
+    std::from_chars(text.data(), text.data() + text.size(), pid);
     return pid > 0 ? pid : 0;
 }
 

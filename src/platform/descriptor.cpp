@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 
 #include "platform/system_failure.hpp"
 
@@ -15,6 +16,8 @@ void Descriptor::reset() noexcept {
         ::close(fd_);
     fd_ = -1;
 }
+
+std::filesystem::path path_of(const Descriptor& opened) { return "/proc/self/fd/" + std::to_string(opened.get()); }
 
 int beyond_streams(int fd) noexcept {
     constexpr int kFirstBeyondStreams = 3;

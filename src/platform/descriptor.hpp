@@ -30,6 +30,9 @@ private:
     int fd_ = -1;
 };
 
+/// A path that names what is open, whatever was put at its own path meanwhile.
+[[nodiscard]] std::filesystem::path path_of(const Descriptor& opened);
+
 /// The same open file under a number beyond the standard streams: a process that was started with one of them closed
 /// would print into it or read from it otherwise. Takes `fd` over, whatever happens; -1, with errno, if there is no
 /// number left.

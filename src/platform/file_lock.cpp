@@ -96,7 +96,7 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept = default;
 FileLock::~FileLock() = default;
 
 FileLock::FileLock(const std::filesystem::path& path, Access access) {
-    Descriptor file = open_file(path, access == Access::read_write ? O_RDWR : O_RDONLY);
+    Descriptor file = open_file(path, (access == Access::read_write ? O_RDWR : O_RDONLY) | O_NOFOLLOW);
     file_ = std::make_unique<OpenFile>(file.get());
     (void)file.release();
 }

@@ -25,8 +25,8 @@ namespace {
 constexpr std::uint64_t kPieceBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kTouchBytes = 4096;  // the smallest page of any supported machine
 
-// Files on hugetlbfs are whole huge pages: a size in between would grow when the file is mapped, and no longer be the one
-// that its stamp names.
+// Files on hugetlbfs are whole huge pages: a size in between would grow when the file is mapped, and no longer be the
+// one that its stamp names.
 std::uint64_t whole_pages(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes) {
     struct statfs system {};
     if (::fstatfs(file.get(), &system) != 0)
@@ -110,7 +110,8 @@ struct DirectoryCloser {
 
 Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Readers readers,
                     const std::function<bool()>& stop) {
-    const Descriptor file = open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, readers == Readers::writers_only ? kWriters : 0666);
+    const Descriptor file =
+        open_file(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, readers == Readers::writers_only ? kWriters : 0666);
     try {
         set_rights(file, path, readers);
         const std::uint64_t size = whole_pages(file, path, bytes);
@@ -163,20 +164,58 @@ RenameResult rename_directory(const std::filesystem::path& from, const std::file
 
 bool remove_file(const std::filesystem::path& path) noexcept { return ::unlink(path.c_str()) == 0 || errno == ENOENT; }
 
+namespace {
+
+bool is_regular(const Descriptor& file) noexcept {
+    struct stat status {};
+    return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Nothing if it is there and is no directory: a link is not followed, or its maker could have another's files removed.
+std::optional<Descriptor> open_directory(const std::filesystem::path& path) {
+    try {
+        return open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    } catch (const Error& error) {
+        if (error.system_error() == ENOTDIR || error.system_error() == ELOOP)
+            return std::nullopt;
+        throw;
+    }
+}
+
+}  // namespace
+
 bool remove_directory(const std::filesystem::path& path) noexcept {
     try {
-        for (const std::string& name : names_in(path))
-            remove_file(path / name);
+        const std::optional<Descriptor> directory = open_directory(path);
+        if (!directory)
+            return remove_file(path);
+        for (const std::string& name : names_in(path_of(*directory)))
+            ::unlinkat(directory->get(), name.c_str(), 0);
+    } catch (const Error& error) {
+        return error.code() == ErrorCode::not_found;
     } catch (const std::exception&) {
         return false;  // no memory or no right to: the next sweep tries again
     }
     return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
 }
 
+std::string read_text(const std::filesystem::path& path, std::size_t bytes_max) noexcept {
+    try {
+        const Descriptor file = open_file(path, O_RDONLY | O_NOFOLLOW);
+        std::string text(bytes_max, '\0');
+        const ssize_t bytes = is_regular(file) ? ::read(file.get(), text.data(), text.size()) : 0;
+        text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+        return text;
+    } catch (const std::exception&) {
+        return {};
+    }
+}
+
 void replace_text(const std::filesystem::path& path, const std::string& text) noexcept {
     try {
-        const Descriptor file = open_file(path, O_WRONLY | O_TRUNC);
-        (void)!::write(file.get(), text.data(), text.size());
+        const Descriptor file = open_file(path, O_WRONLY | O_NOFOLLOW);
+        if (is_regular(file) && ::ftruncate(file.get(), 0) == 0)
+            (void)!::write(file.get(), text.data(), text.size());
     } catch (const std::exception&) {
         // it stays as it is
     }

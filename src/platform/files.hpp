@@ -21,9 +21,9 @@ enum class Readers : std::uint8_t {
 };
 
 /// Makes a file of that many zero bytes that must not exist yet, with every page allocated and touched: no later access
-/// to it can fail for want of memory. On hugetlbfs it is rounded up to whole huge pages. Returns it mapped read-write. On
-/// failure nothing is left. Throws Error: already_exists, no_space, permission_denied, not_found, io, interrupted (`stop`,
-/// asked between pieces of work of some milliseconds, said so).
+/// to it can fail for want of memory. On hugetlbfs it is rounded up to whole huge pages. Returns it mapped read-write.
+/// On failure nothing is left. Throws Error: already_exists, no_space, permission_denied, not_found, io, interrupted
+/// (`stop`, asked between pieces of work of some milliseconds, said so).
 [[nodiscard]] Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes,
                                   Readers readers = Readers::any, const std::function<bool()>& stop = {});
 
@@ -43,6 +43,10 @@ enum class RenameResult : std::uint8_t { renamed, target_exists, source_missing 
 bool remove_file(const std::filesystem::path& path) noexcept;
 bool remove_directory(const std::filesystem::path& path) noexcept;
 
+/// The first bytes of a file, for show: none if it cannot be read. Like all here that opens a file of a broker it
+/// follows no link, and waits for nobody whatever lies there.
+[[nodiscard]] std::string read_text(const std::filesystem::path& path, std::size_t bytes_max) noexcept;
+
 /// Puts a short text in the place of what is in an existing file. For show: a failure changes nothing else.
 void replace_text(const std::filesystem::path& path, const std::string& text) noexcept;
 
@@ -60,8 +64,8 @@ enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// What the path names now; nothing if that is nothing. Throws Error permission_denied or io.
 [[nodiscard]] std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
 
-/// Differs whenever names in a directory have changed, or it is another one: but not for two changes within the same tick of
-/// the kernel's clock.
+/// Differs whenever names in a directory have changed, or it is another one: but not for two changes within the same
+/// tick of the kernel's clock.
 struct DirectoryStamp {
     FileIdentity identity;
     std::int64_t changed_ns = 0;  ///< Since the Unix epoch.
@@ -70,7 +74,8 @@ struct DirectoryStamp {
 /// Nothing: there is no such directory. Throws Error permission_denied or io.
 [[nodiscard]] std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory);
 
-/// Reads a byte of a file, which those hear who watch its directory for reads (DirectoryWatch): a bell for whoever may read it.
+/// Reads a byte of a file, which those hear who watch its directory for reads (DirectoryWatch): a bell for whoever may
+/// read it.
 void knock(const std::filesystem::path& path) noexcept;
 
 /// What is free for this user on a file system.

@@ -66,7 +66,7 @@ Mapping::~Mapping() = default;
 
 Mapping::Mapping(const std::filesystem::path& path, Access access, std::uint64_t bytes_min) {
     const bool writable = access == Access::read_write;
-    const Descriptor file = open_file(path, writable ? O_RDWR : O_RDONLY);
+    const Descriptor file = open_file(path, (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW);
     const struct stat status = status_of(file, path);
     check_shape(status, path, bytes_min);
 

@@ -43,11 +43,22 @@ void own(const Descriptor& directory, const char* name, int flags, const TopicAc
     return file_mode | used >> 2 | kOwnerBits | (now & S_ISGID);
 }
 
+void change_mode(const Descriptor& opened, ::mode_t mode, const std::filesystem::path& path) {
+    if (::chmod(path_of(opened).c_str(), mode) != 0)
+        throw system_failure("set the mode of", path, errno);
+}
+
+/// What is no file, or one that has a name elsewhere too, is not the topic's: its maker may have no right to the other
+/// one.
 void give_file(const Descriptor& directory, const std::string& name, const TopicAccess& access,
                const std::filesystem::path& path) {
-    own(directory, name.c_str(), AT_SYMLINK_NOFOLLOW, access, path);
-    if (access.mode && ::fchmodat(directory.get(), name.c_str(), static_cast<::mode_t>(*access.mode), 0) != 0)
-        throw system_failure("set the mode of", path, errno);
+    const Descriptor file = open_file(path_of(directory) / name, O_PATH | O_NOFOLLOW);
+    const struct stat status = status_of(file, path);
+    if (!S_ISREG(status.st_mode) || status.st_nlink > 1)
+        return;
+    own(file, "", AT_EMPTY_PATH, access, path);
+    if (access.mode)
+        change_mode(file, static_cast<::mode_t>(*access.mode), path);
 }
 
 }  // namespace
@@ -61,7 +72,7 @@ TopicAccess rights_of(const std::filesystem::path& path) {
 
 void set_rights(const std::filesystem::path& directory, const TopicAccess& access) {
     const Descriptor opened = open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    for (const std::string& name : names_in(directory))
+    for (const std::string& name : names_in(path_of(opened)))
         give_file(opened, name, access, directory / name);
     own(opened, "", AT_EMPTY_PATH, access, directory);
     if (!access.mode)
@@ -69,6 +80,13 @@ void set_rights(const std::filesystem::path& directory, const TopicAccess& acces
     const ::mode_t mode = directory_mode(static_cast<::mode_t>(*access.mode), status_of(opened, directory).st_mode);
     if (::fchmod(opened.get(), mode) != 0)
         throw system_failure("set the mode of", directory, errno);
+}
+
+void set_mode(const std::filesystem::path& path, std::uint32_t mode) {
+    const Descriptor opened = open_file(path, O_PATH | O_NOFOLLOW);
+    if (S_ISLNK(status_of(opened, path).st_mode))
+        throw system_failure("set the mode of", path, ELOOP);
+    change_mode(opened, static_cast<::mode_t>(mode), path);
 }
 
 std::uint32_t make_private(const std::filesystem::path& directory) {

@@ -15,6 +15,9 @@ namespace ringmain::platform {
 /// fails in the middle, or the caller dies, some have the old rights. Throws Error: not_found, permission_denied, io.
 void set_rights(const std::filesystem::path& directory, const TopicAccess& access);
 
+/// The permission bits of whatever lies there; a link is not followed, but refused. Throws Error.
+void set_mode(const std::filesystem::path& path, std::uint32_t mode);
+
 /// Withdraws a new, empty directory from everybody but its owner, until set_rights gives it back. Returns the
 /// permission bits for files that it takes away, as the umask and the directory above gave them. Throws Error.
 [[nodiscard]] std::uint32_t make_private(const std::filesystem::path& directory);
