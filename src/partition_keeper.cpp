@@ -66,6 +66,7 @@ void PartitionKeeper::step(KeeperStep& step, bool age_limited) {
     const Signs now = signs();  // before the look: what changes later is seen by the next step
     if (rests(now, step)) return;
     step.changed |= now != seen_signs_ || now.close_requested;
+    find_reaped_by_others();
     looked_ = true;
     seen_signs_ = now;
     seen_deaths_ = step.deaths;
@@ -107,6 +108,13 @@ void PartitionKeeper::reap_gates(KeeperStep& step) {
     step.report.reaped_gates += recovery::reap_gates(log_, step.is_dead, told);
 }
 
+/// Whoever reaps a producer may die, or be nobody who closes, before the ticket that it held is closed: no entry names that ticket.
+void PartitionKeeper::find_reaped_by_others() noexcept {
+    const std::uint64_t reaped = log_.control->reaped_producers.load(std::memory_order_relaxed);  // relaxed: grows late at worst
+    if (!looked_ || reaped != seen_reaped_) request_scan();
+    seen_reaped_ = reaped;
+}
+
 void PartitionKeeper::reap_producers(KeeperStep& step) {
     for (std::uint32_t slot = 0; slot < log_.producer_slots; ++slot) {
         auto& entry = log_.producers[slot];
@@ -117,6 +125,7 @@ void PartitionKeeper::reap_producers(KeeperStep& step) {
         std::uint64_t sealed = 0;
         if (!recovery::reap_producer(log_, slot, owner, step.is_dead, &sealed)) continue;
         ++step.report.reaped_producers;
+        ++seen_reaped_;
         step.report.sealed_extents += sealed;
         const auto client = [&] { return step.client_text(owner); };
         tell(step, KeeperEventKind::producer_reaped, client, 1);

@@ -58,6 +58,7 @@ private:
     [[nodiscard]] std::int64_t next_due_ns(std::int64_t now_ns) const noexcept;
     void let_groups_go(KeeperStep& step);
     void reap_gates(KeeperStep& step);
+    void find_reaped_by_others() noexcept;
     void reap_producers(KeeperStep& step);
     void close_stuck_tickets(KeeperStep& step);
     [[nodiscard]] bool is_stuck(Seen& seen, std::uint64_t owner, std::uint64_t ticket, std::int64_t now_ns) const noexcept;
@@ -82,6 +83,7 @@ private:
     partition_log::Doorbell<Memory> doorbell_;
     RetentionKeeper retention_;
     std::vector<Seen> seen_;  // by slot
+    std::uint64_t seen_reaped_ = 0;
 
     // The last look, and when the next must be.
     bool looked_ = false;

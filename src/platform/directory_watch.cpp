@@ -12,7 +12,9 @@ namespace ringmain::platform {
 namespace {
 
 constexpr std::uint32_t kChanges = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF |
-                                   IN_MOVE_SELF | IN_ONLYDIR;
+                                   IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW;
+
+constexpr int kReadsMax = 64;  // however fast somebody brings about more: the rest is there the next time
 
 }  // namespace
 
@@ -25,7 +27,8 @@ DirectoryWatch DirectoryWatch::open() noexcept {
 std::optional<int> DirectoryWatch::watch(const std::filesystem::path& directory, Reads reads) noexcept {
     if (!queue_)
         return std::nullopt;
-    const int number = ::inotify_add_watch(queue_.get(), directory.c_str(), kChanges | (reads == Reads::heard ? IN_ACCESS : 0U));
+    const int number =
+        ::inotify_add_watch(queue_.get(), directory.c_str(), kChanges | (reads == Reads::heard ? IN_ACCESS : 0U));
     return number < 0 ? std::nullopt : std::optional(number);
 }
 
@@ -34,10 +37,10 @@ void DirectoryWatch::forget(int number) noexcept { ::inotify_rm_watch(queue_.get
 DirectoryWatch::Changes DirectoryWatch::changes() {
     Changes changes;
     alignas(inotify_event) std::byte buffer[4096];
-    for (;;) {
+    for (int reads = 0; reads < kReadsMax; ++reads) {
         const ssize_t bytes = queue_ ? ::read(queue_.get(), buffer, sizeof buffer) : 0;
         if (bytes <= 0)
-            return changes;
+            break;
         for (std::size_t at = 0; at < static_cast<std::size_t>(bytes);) {
             inotify_event event{};
             std::memcpy(&event, buffer + at, sizeof event);
@@ -48,6 +51,7 @@ DirectoryWatch::Changes DirectoryWatch::changes() {
                 changes.directories.push_back(event.wd);
         }
     }
+    return changes;
 }
 
 }  // namespace ringmain::platform
