@@ -26,6 +26,7 @@ public:
     /// The housekeeping of everything in the topic, bounded.
     void step(KeeperStep& step);
 
+    [[nodiscard]] const std::shared_ptr<const TopicFiles>& files() const noexcept { return files_; }
     [[nodiscard]] bool deleted() const noexcept { return files_->deleted(); }
     [[nodiscard]] std::size_t partitions() const noexcept { return partitions_.size(); }
 

@@ -29,17 +29,21 @@ constexpr std::size_t kLetGoPerStep = 4;                // topics: their memory 
 }  // namespace
 
 KeptTopics::KeptTopics(std::shared_ptr<Broker::Impl> broker, platform::DirectoryWatch watch)
-    : broker_(std::move(broker)), watch_(std::move(watch)), directory_watched_(watch_.watch(broker_->directory())) {}
+    : broker_(std::move(broker)), watch_(std::move(watch)), directory_watched_(watch_.watch(broker_->directory() / ".")) {}
 
-bool KeptTopics::listen() {
+bool KeptTopics::listen() try {
     if (watch_.descriptor() < 0) return false;
-    const platform::DirectoryWatch::Changes changes = watch_.changes();
+    platform::DirectoryWatch::Changes changes = watch_.changes();
+    changes.everything |= std::exchange(missed_, false);
     const bool own = changes.everything ||
                      std::find(changes.directories.begin(), changes.directories.end(), directory_watched_) != changes.directories.end();
-    if (own) directory_watched_ = watch_.watch(broker_->directory());  // perhaps another directory by now
+    if (own) directory_watched_ = watch_.watch(broker_->directory() / ".");  // perhaps another directory by now
     names_told_ |= own;
     hear(changes);
     return own;
+} catch (...) {
+    missed_ = true;  // no memory: what was read is not told again
+    throw;
 }
 
 void KeptTopics::hear(const platform::DirectoryWatch::Changes& changes) {
@@ -54,6 +58,7 @@ void KeptTopics::hear(const platform::DirectoryWatch::Changes& changes) {
 void KeptTopics::step(KeeperStep& step) {
     let_go_of_deleted(step);
     look_at_files(step);
+    farewells_.step(step);
     if (names_are_due(step)) find_names(step);
     take_up_some(step);
     for (auto& [name, entry] : topics_) entry.topic.step(step);
@@ -121,6 +126,7 @@ void KeptTopics::look_at_file_of(const std::string& name, KeeperStep& step) {
     const auto kind = changed->missing ? KeeperEventKind::file_missing : KeeperEventKind::file_replaced;
     step.events.tell([&] { return KeeperEvent{kind, name, {}, changed->path.string()}; });
     step.changed = true;
+    farewells_.add(one->second.topic.files(), step);
     let_go(one);
     waiting_.insert(name);  // what is there now may be a whole topic
 }

@@ -12,6 +12,7 @@
 #include "broker_impl.hpp"
 #include "keeper_step.hpp"
 #include "kept_topic.hpp"
+#include "topic_farewells.hpp"
 #include "platform/directory_watch.hpp"
 #include "ringmain/error.hpp"
 
@@ -66,11 +67,13 @@ private:
 
     std::shared_ptr<Broker::Impl> broker_;
     platform::DirectoryWatch watch_;
+    bool missed_ = false;  // changes were told and forgotten
     std::optional<int> directory_watched_;
     std::optional<int> names_watched_;
     std::unordered_map<int, std::string> watched_;  // topics by the number of their directory
 
     Topics topics_;
+    TopicFarewells farewells_;
     std::size_t partitions_ = 0;
     std::map<std::string, Unreadable, std::less<>> unreadable_;
     std::set<std::string> waiting_;  // to be taken up

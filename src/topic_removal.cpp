@@ -129,14 +129,20 @@ bool mark_dead(const TopicFiles& topic, std::uint64_t deleter) {
                                                         std::memory_order_acquire)) {
         return false;
     }
-    // Readers that may not be written are told by whoever buries the topic.
-    for (std::uint32_t partition = 0; topic.readers_writable() && partition < topic.options().partitions; ++partition) {
-        tell_handles(*topic.readers(partition));
-    }
+    // What may not be written here is told by whoever buries the topic.
+    if (topic.readers_writable())
+        tell_handles(topic);
     if (topic.groups_writable())
-        tell_members(topic.groups());
+        tell_members(topic);
     return true;
 }
+
+void tell_handles(const TopicFiles& topic) noexcept {
+    for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition)
+        tell_handles(*topic.readers(partition));
+}
+
+void tell_members(const TopicFiles& topic) noexcept { tell_members(topic.groups()); }
 
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
           std::chrono::milliseconds patience) {

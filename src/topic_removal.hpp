@@ -25,6 +25,10 @@ enum class NameState : std::uint8_t {
 /// did. Throws Error: permission_denied, not_found. `deleter`: the caller's client word.
 bool mark_dead(const TopicFiles& topic, std::uint64_t deleter);
 
+/// Tells the handles that look at the topic's `readers`, or its `groups`, that it is gone. Requires the right to write the file.
+void tell_handles(const TopicFiles& topic) noexcept;
+void tell_members(const TopicFiles& topic) noexcept;
+
 /// Moves a dead topic out of the way, to `grave` (a new name in the broker's trash), and removes it there. Anybody may,
 /// for any dead topic. Waits up to `patience` for another process that is doing the same; false if it did not finish.
 /// True: the name is free, or holds another topic. Throws Error: permission_denied, io.

@@ -106,6 +106,58 @@ TEST_CASE("A file that is removed from under a keeper is named within a second, 
     CHECK(topics.told.all().size() == 2);  // told once
 }
 
+TEST_CASE("E05 Who has a topic open that is removed by hand is told, by a keeper, and does not work on unseen") {
+    const bool watching = GENERATE(true, false);
+    Place place;
+    Topics topics(place.broker, watching);
+    let_ticks_pass();
+    topics.step(2s);
+    Producer producer(place.broker, "t");
+    Consumer consumer(place.broker);
+    consumer.assign("t");
+    Consumer member(place.broker, GroupOptions{.name = "g"});
+    member.subscribe("t");
+    REQUIRE(producer.publish({.value = as_bytes("before")}).status == Status::ok);
+    REQUIRE(member.poll().status == Status::ok);
+    // as rm -r does, and slowly
+    for (const char* file : {"0.log", "topic.meta", "groups", "1.log", "readers"}) {
+        fs::remove(place.topic / file);
+        topics.step(100ms);
+    }
+    fs::remove(place.topic);
+    topics.step(900ms);
+    CHECK(producer.publish({.value = as_bytes("after")}).status == Status::topic_deleted);
+    const auto ends = [](Consumer& one) {
+        for (int polls = 0; polls < 3; ++polls) {
+            const PollResult result = one.poll();
+            for (const PartitionFailure& failure : result.failures) {
+                if (failure.status == Status::topic_deleted) return true;
+            }
+        }
+        return false;
+    };
+    CHECK(ends(consumer));
+    CHECK(ends(member));
+    place.broker.create_topic("t", small());
+    topics.step(900ms);
+    CHECK(topics.size() == 1);
+    Producer next(place.broker, "t");
+    CHECK(next.publish({.value = as_bytes("anew")}).status == Status::ok);
+}
+
+TEST_CASE("Who has a topic open that is moved away and back works on") {
+    Place place;
+    Topics topics(place.broker, true);
+    topics.step(1s);
+    Producer producer(place.broker, "t");
+    fs::rename(place.topic, place.scratch.broker() / "away");
+    topics.step(2s);
+    fs::rename(place.scratch.broker() / "away", place.topic);
+    topics.step(2s);
+    CHECK(topics.size() == 1);
+    CHECK(producer.publish({.value = as_bytes("still")}).status == Status::ok);
+}
+
 TEST_CASE("A file that is replaced under a keeper is named, and what is there now is taken up") {
     const bool watching = GENERATE(true, false);
     const std::string file = GENERATE("readers", "1.log");
