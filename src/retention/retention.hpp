@@ -39,12 +39,18 @@ public:
     explicit PartitionRetention(const partition_log::LogMemory<M>& log) noexcept
         : log_(log), by_age_(log.marks->ages), by_bytes_(log) {}
 
-    /// Deletes what the limits do not keep. Looks at `cells` cells at most, and at none without a limit in bytes.
-    Expired step(const Retention& limits, const Moment& now, std::uint64_t cells = kCellsPerStep) {
+    /// Deletes what the limits do not keep. Looks at `cells` cells at most, and at none without a limit in bytes. `read_limits`
+    /// says what they are: asked again after the log was looked at, so that a keeper that slept in between deletes nothing of
+    /// what was appended meanwhile by a limit that was lifted.
+    template <class ReadLimits>
+    Expired step_by(const ReadLimits& read_limits, const Moment& now, std::uint64_t cells) {
         due_ns_ = kNever;
         unfinished_ = false;
-        if (!limited(limits)) return forget();
+        if (!limited(read_limits())) return forget();
         const partition_log::ControlCheck check = partition_log::check_control(log_);
+        M::point("retention.looked");
+        const Retention limits = read_limits();
+        if (!limited(limits)) return forget();
         if (!check.sound()) return {};  // nothing is moved by what cannot be
         const Span span{check.start, check.end};
         Expired done{span.start, span.start, target_of(limits, span, now, cells), {}};
@@ -54,6 +60,10 @@ public:
         }
         plan(limits, done, now);
         return done;
+    }
+
+    Expired step(const Retention& limits, const Moment& now, std::uint64_t cells = kCellsPerStep) {
+        return step_by([&] { return limits; }, now, cells);
     }
 
     /// When the next step has something to do that nothing appended announces: on the clock of the last step. kNever if there

@@ -82,6 +82,21 @@ TEST_CASE("a limit in records keeps the newest ones, and says what went") {
     CHECK(test::read_back(kept.plain.log, 12).found == partition_log::Found::record);
 }
 
+TEST_CASE("a limit that is lifted while a keeper sleeps deletes nothing of what is appended then") {
+    Kept kept;
+    kept.publish(100);
+    int reads = 0;
+    const auto limits = [&] {
+        if (++reads == 1) return Retention{.records = 10};
+        kept.publish(50);  // the keeper had looked at the log, and slept
+        return Retention{};
+    };
+    CHECK(kept.keeper->step_by(limits, kept.now, kCellsPerStep).count() == 0);
+    CHECK(reads == 2);
+    kept.limits.records = 10;
+    CHECK(kept.step().count() == 140);
+}
+
 TEST_CASE("the limit that is met first counts, and J09 a second step at the same moment deletes nothing") {
     Kept kept;
     const int which = GENERATE(0, 1, 2);
