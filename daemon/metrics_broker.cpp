@@ -73,10 +73,13 @@ const std::array kPartitionMetrics = {
     MetricOf<PartitionStats>{
         {"ringmain_partition_gates", kGauge, kOfPartition, "Readers that hold a gate of their own."},
         [](const PartitionStats& p) { return number(p.gates.size()); }},
-    MetricOf<PartitionStats>{
-        {"ringmain_partition_damaged", kGauge, kOfPartition, "1: its file contradicts itself or cannot be read."},
-        [](const PartitionStats& p) { return p.damage.empty() && p.error.empty() ? 0.0 : 1.0; }},
 };
+constexpr MetricInfo kDamaged{"ringmain_partition_damaged", kGauge, kOfPartition,
+                              "1: its file contradicts itself or cannot be read; nothing else is said of it then."};
+[[nodiscard]] bool is_sound(const PartitionStats& partition) noexcept {
+    return partition.damage.empty() && partition.error.empty();
+}
+
 constexpr MetricInfo kExtents{"ringmain_partition_extents", kGauge, "topic, partition, state",
                               "Extents of payload memory: free, owned by a producer, or sealed."};
 
@@ -217,26 +220,42 @@ void for_each_partition(const BrokerStats& stats, const Call& call) {
     }
 }
 
+/// Of what cannot be read nothing is said: a counter that falls to 0 and comes back would count everything anew.
+template <class Visit>
+void for_each_sound_partition(const BrokerStats& stats, const Visit& visit) {
+    for_each_partition(stats, [&](const TopicStats& topic, const PartitionStats& partition, const LabelValues& labels) {
+        if (is_sound(partition))
+            visit(topic, partition, labels);
+    });
+}
+
+void collect_damage(MetricFamilies& families, const BrokerStats& stats) {
+    prometheus::MetricFamily damaged = family_of(kDamaged);
+    for_each_partition(stats, [&](const TopicStats&, const PartitionStats& partition, const LabelValues& labels) {
+        add_sample(damaged, kDamaged, labels, is_sound(partition) ? 0.0 : 1.0);
+    });
+    families.push_back(std::move(damaged));
+}
+
 void collect_partitions(MetricFamilies& families, const BrokerStats& stats) {
     collect_of(families, kPartitionMetrics, [&](const auto& add) {
-        for_each_partition(stats, [&](const TopicStats&, const PartitionStats& partition, const LabelValues& labels) {
-            add(partition, labels);
-        });
+        for_each_sound_partition(stats, [&](const TopicStats&, const PartitionStats& partition,
+                                            const LabelValues& labels) { add(partition, labels); });
     });
     for (const auto& metric : kPartitionMetrics) {
         if (metric.value != nullptr)
             continue;
         prometheus::MetricFamily appended = family_of(metric.info);
-        for_each_partition(stats,
-                           [&](const TopicStats& topic, const PartitionStats& partition, const LabelValues& labels) {
-                               const std::uint64_t first = topic.description.options.first_offset;
-                               add_sample(appended, metric.info, labels,
-                                          number(partition.log_end > first ? partition.log_end - first : 0));
-                           });
+        for_each_sound_partition(
+            stats, [&](const TopicStats& topic, const PartitionStats& partition, const LabelValues& labels) {
+                const std::uint64_t first = topic.description.options.first_offset;
+                add_sample(appended, metric.info, labels,
+                           number(partition.log_end > first ? partition.log_end - first : 0));
+            });
         families.push_back(std::move(appended));
     }
     prometheus::MetricFamily extents = family_of(kExtents);
-    for_each_partition(stats, [&](const TopicStats&, const PartitionStats& partition, LabelValues labels) {
+    for_each_sound_partition(stats, [&](const TopicStats&, const PartitionStats& partition, LabelValues labels) {
         labels.emplace_back();
         for (const auto& [state, count] : {std::pair<const char*, std::uint32_t>{"free", partition.extents_free},
                                            {"owned", partition.extents_owned},
@@ -246,14 +265,17 @@ void collect_partitions(MetricFamilies& families, const BrokerStats& stats) {
         }
     });
     families.push_back(std::move(extents));
+    collect_damage(families, stats);
 }
 
 void collect_groups(MetricFamilies& families, const BrokerStats& stats) {
     collect_of(families, kGroupMetrics, [&](const auto& add) {
         for (const TopicStats& topic : stats.topics) {
             for (const GroupDescription& group : topic.groups) {
-                for (const GroupPartitionDescription& partition : group.partitions)
-                    add(partition, LabelValues{topic.name, group.name, std::to_string(partition.lag.partition)});
+                for (const GroupPartitionDescription& partition : group.partitions) {
+                    if (!partition.lag.damaged)
+                        add(partition, LabelValues{topic.name, group.name, std::to_string(partition.lag.partition)});
+                }
             }
         }
     });
@@ -298,6 +320,7 @@ std::vector<MetricInfo> broker_metrics() {
     add_infos(infos, kBrokerMetrics);
     add_infos(infos, kPartitionMetrics);
     infos.push_back(kExtents);
+    infos.push_back(kDamaged);
     add_infos(infos, kGroupMetrics);
     infos.push_back(kGroupMembers);
     add_infos(infos, kClientMetrics);
