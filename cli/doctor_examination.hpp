@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor_finding.hpp"
@@ -42,6 +43,8 @@ struct Surroundings {
     std::uint32_t keeper_uid = 0;
     std::vector<TopicRights> consumers_cannot_read;  ///< Members of the group that shares the directory.
     std::uint32_t shared_gid = 0;
+
+    std::string removed_with;  ///< The user who owns the broker and with whose last session logind deletes it; empty: none.
 };
 
 struct Examined {
@@ -80,6 +83,11 @@ void examine_machine(const Examined& examined, Findings& findings);
 /// The parts of it that are about files and their rights.
 void look_at_rights(const BrokerStats& stats, Surroundings& surroundings);
 void look_for_removed_files(const BrokerStats& stats, Surroundings& surroundings);
+
+/// For removed_with: who owns the directory, and what logind does when he is gone.
+[[nodiscard]] std::string owner_with_whom_it_goes(const std::string& directory);
+/// Whether logind.conf and what follows it, all in one, have it delete what users leave. Not saying so is yes.
+[[nodiscard]] bool removes_ipc(std::string_view configuration);
 
 /// A socket is there, and its listener is gone.
 [[nodiscard]] bool nobody_listens_on(const std::string& path);

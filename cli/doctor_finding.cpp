@@ -48,6 +48,7 @@ constexpr std::array kKinds = {
     FindingKind{"file-system-full", Severity::warning},
     FindingKind{"no-room-for-plan", Severity::error},
     FindingKind{"network-file-system", Severity::error},
+    FindingKind{"logind-removes", Severity::warning},
     FindingKind{"map-limit", Severity::warning},
     FindingKind{"descriptor-limit", Severity::warning},
     FindingKind{"no-file-locks", Severity::error},

@@ -62,6 +62,18 @@ void examine_file_system(const Examined& examined, Findings& findings) {
     finding.mends = false;
 }
 
+void examine_logind(const Examined& examined, Findings& findings) {
+    const std::string& user = examined.surroundings.removed_with;
+    if (user.empty())
+        return;
+    Finding& finding = findings.emplace_back(make_finding(
+        "logind-removes", examined.stats.directory,
+        fmt::format("belongs to user {}, and systemd-logind deletes what he has in /dev/shm when his last session ends "
+                    "(RemoveIPC=yes)",
+                    user)));
+    finding.command = fmt::format("loginctl enable-linger {}", shell_word(user));
+}
+
 void examine_limits(const Examined& examined, Findings& findings) {
     std::uint64_t maps = 0;
     for (const TopicStats& topic : examined.stats.topics)
@@ -106,6 +118,7 @@ void examine_kernel(const Surroundings& surroundings, Findings& findings) {
 
 void examine_machine(const Examined& examined, Findings& findings) {
     examine_file_system(examined, findings);
+    examine_logind(examined, findings);
     examine_limits(examined, findings);
     examine_kernel(examined.surroundings, findings);
 }

@@ -145,6 +145,7 @@ Surroundings look_around(const BrokerStats& stats) {
     surroundings.membarrier = has_membarrier();
     surroundings.pidfd = has_pidfd();
     surroundings.mount_point = mount_point_of(stats.directory);
+    surroundings.removed_with = owner_with_whom_it_goes(stats.directory);
     look_at_rights(stats, surroundings);
     look_for_removed_files(stats, surroundings);
     return surroundings;

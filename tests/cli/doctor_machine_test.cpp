@@ -75,6 +75,21 @@ TEST_CASE("Doctor: a broker on a network file system") {
     CHECK_THAT(finding.text, contains("is on nfs"));
 }
 
+TEST_CASE("E05 Doctor: a broker that logind deletes when its owner logs out") {
+    Examined examined = healthy();
+    examined.surroundings.removed_with = "ada";
+    const Finding finding = only_finding(examined);
+    CHECK((finding.id == "logind-removes" && finding.severity == Severity::warning && finding.mends));
+    CHECK_THAT(finding.text, contains("belongs to user ada"));
+    CHECK(finding.command == "loginctl enable-linger ada");
+
+    CHECK(cli::removes_ipc(""));
+    CHECK(cli::removes_ipc("[Login]\n#RemoveIPC=no\n"));
+    CHECK_FALSE(cli::removes_ipc("[Login]\nRemoveIPC = no\n"));
+    CHECK(cli::removes_ipc("[Login]\nRemoveIPC=no\n\n[Login]\nRemoveIPC=yes\n"));
+    CHECK(cli::owner_with_whom_it_goes("/proc").empty());
+}
+
 TEST_CASE("Doctor: limits of the kernel that the topics come near to") {
     Examined examined = healthy();
     examined.surroundings.maps_max = 1000;
