@@ -19,6 +19,7 @@
 #include "broker_impl.hpp"
 #include "platform/file_lock.hpp"
 #include "platform/files.hpp"
+#include "ringmain/keeper.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/producer.hpp"
@@ -185,6 +186,49 @@ TEST_CASE("E10 Ensuring a topic succeeds while other creators and deleters are k
     CHECK(t.broker.verify().damage.empty());
     CHECK(platform::names_in(staging_path(t.scratch.broker())).empty());
     CHECK(platform::names_in(trash_path(t.scratch.broker())).empty());
+}
+
+TEST_CASE("E11 A consumer hears every record of two hundred lives of a producer, half of which end by SIGKILL") {
+    TestBroker t;
+    TopicOptions options = small();
+    options.records = 1024;
+    t.broker.create_topic("t", options);
+    Keeper keeper(t.broker);
+    Consumer consumer(t.broker);
+    consumer.assign("t", Position::earliest());
+    std::vector<std::string> heard;
+    for (int life = 0; life < 200; ++life) {
+        int published[2];
+        REQUIRE(::pipe(published) == 0);
+        Child child([&] {
+            Broker broker(t.scratch.broker());
+            Producer producer(broker, "t");
+            if (!publish(producer, "life " + std::to_string(life)))
+                return 1;
+            if (life % 2 == 0)
+                return 0;
+            (void)!::write(published[1], "x", 1);
+            ::pause();
+            return 2;
+        });
+        char byte = 0;
+        if (life % 2 == 0) {
+            REQUIRE(child.wait() == 0);
+        } else {
+            REQUIRE(::read(published[0], &byte, 1) == 1);
+            child.kill();
+        }
+        ::close(published[0]);
+        ::close(published[1]);
+        (void)keeper.do_work(std::chrono::milliseconds(life * 10));
+        const PollResult result = consumer.poll();
+        for (const ConsumerRecord& record : result.records)
+            heard.emplace_back(as_text(*record.value));
+        REQUIRE((result.gaps.empty() && result.failures.empty()));
+    }
+    REQUIRE(heard.size() == 200);
+    for (std::size_t life = 0; life < heard.size(); ++life)
+        CHECK(heard[life] == "life " + std::to_string(life));
 }
 
 TEST_CASE("E12 A client that leaves removes, renames and creates nothing") {

@@ -120,7 +120,7 @@ TEST_CASE(
     CHECK(leftovers_in(busy.broker()) == 0);
 }
 
-TEST_CASE("E02 A daemon that was killed is followed by one that finds all topics, records and committed offsets") {
+TEST_CASE("E02 E03 While a killed daemon is away nobody misses it; the next one finds all topics, records and committed offsets") {
     LoggedDaemon daemon(many_topics(2));
     Broker broker(daemon.broker());
     Producer producer(broker, "t0");
