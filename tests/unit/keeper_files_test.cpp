@@ -117,7 +117,7 @@ TEST_CASE("E05 Who has a topic open that is removed by hand is told, by a keeper
     consumer.assign("t");
     Consumer member(place.broker, GroupOptions{.name = "g"});
     member.subscribe("t");
-    REQUIRE(producer.publish({.value = as_bytes("before")}).status == Status::ok);
+    REQUIRE(producer.publish({.value = as_bytes("before"), .partition = 0}).status == Status::ok);
     REQUIRE(member.poll().status == Status::ok);
     // as rm -r does, and slowly
     for (const char* file : {"0.log", "topic.meta", "groups", "1.log", "readers"}) {
@@ -126,18 +126,18 @@ TEST_CASE("E05 Who has a topic open that is removed by hand is told, by a keeper
     }
     fs::remove(place.topic);
     topics.step(900ms);
-    CHECK(producer.publish({.value = as_bytes("after")}).status == Status::topic_deleted);
-    const auto ends = [](Consumer& one) {
+    CHECK(producer.publish({.value = as_bytes("after"), .partition = 0}).status == Status::topic_deleted);
+    const auto ends_as = [](Consumer& one, Status end) {
         for (int polls = 0; polls < 3; ++polls) {
             const PollResult result = one.poll();
             for (const PartitionFailure& failure : result.failures) {
-                if (failure.status == Status::topic_deleted) return true;
+                if (failure.status == end) return true;
             }
         }
         return false;
     };
-    CHECK(ends(consumer));
-    CHECK(ends(member));
+    CHECK(ends_as(consumer, Status::topic_deleted));
+    CHECK(ends_as(member, Status::group_deleted));
     place.broker.create_topic("t", small());
     topics.step(900ms);
     CHECK(topics.size() == 1);
