@@ -6,6 +6,7 @@
 #include "gate_table/gate_table.hpp"
 #include "group_table/listing.hpp"
 #include "layout/clients.hpp"
+#include "partition_log/control_check.hpp"
 #include "platform/clock.hpp"
 #include "recovery/group_upkeep.hpp"
 #include "recovery/recovery.hpp"
@@ -179,7 +180,9 @@ void PartitionKeeper::close_if_open(std::uint64_t offset, KeeperReport& report) 
     if (partition_log::close_ticket(log_, offset) == partition_log::Decision::closed) ++report.closed_tickets;
 }
 
+/// In a log that contradicts itself no ticket is known to be open.
 void PartitionKeeper::request_scan() noexcept {
+    if (!partition_log::check_control(log_).sound()) return;
     const std::uint64_t end = log_.control->log_end.load(std::memory_order_acquire);      // acquire TICKET
     const std::uint64_t start = log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
     const std::uint64_t oldest = end - std::min(end - log_.first_offset, log_.records);
