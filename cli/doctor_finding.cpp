@@ -9,44 +9,46 @@ namespace ringmain::cli {
 
 namespace {
 
+constexpr bool kLoses = true;
+
 constexpr std::array kKinds = {
     // the broker
-    FindingKind{"no-broker", Severity::error},
+    FindingKind{"no-broker", Severity::error, kLoses},
     FindingKind{"broker-unusable", Severity::error},
     // the keeper
     FindingKind{"no-keeper", Severity::warning},
-    FindingKind{"retention-without-keeper", Severity::warning},
-    FindingKind{"keeper-stopped", Severity::error},
+    FindingKind{"retention-without-keeper", Severity::warning, kLoses},
+    FindingKind{"keeper-stopped", Severity::error, kLoses},
     FindingKind{"keeper-not-visible", Severity::note},
     FindingKind{"keeper-cannot-write", Severity::warning},
     FindingKind{"leftovers", Severity::warning},
     FindingKind{"stale-socket", Severity::warning},
     // clients
-    FindingKind{"stopped-client", Severity::warning},
+    FindingKind{"stopped-client", Severity::warning, kLoses},
     FindingKind{"clients-not-visible", Severity::note},
     FindingKind{"clients-full", Severity::warning},
-    FindingKind{"files-removed", Severity::error},
+    FindingKind{"files-removed", Severity::error, kLoses},
     // groups
-    FindingKind{"position-lost", Severity::warning},
-    FindingKind{"loss-near", Severity::warning},
+    FindingKind{"position-lost", Severity::warning, kLoses},
+    FindingKind{"loss-near", Severity::warning, kLoses},
     FindingKind{"blocked", Severity::error},
     FindingKind{"nearly-blocked", Severity::warning},
-    FindingKind{"group-without-members", Severity::warning},
-    FindingKind{"member-silent", Severity::warning},
+    FindingKind{"group-without-members", Severity::warning, kLoses},
+    FindingKind{"member-silent", Severity::warning, kLoses},
     // topics
-    FindingKind{"damaged", Severity::error},
-    FindingKind{"other-version", Severity::error},
+    FindingKind{"damaged", Severity::error, kLoses},
+    FindingKind{"other-version", Severity::error, kLoses},
     FindingKind{"no-rights", Severity::warning},
-    FindingKind{"topic-unreadable", Severity::error},
-    FindingKind{"consumers-cannot-read", Severity::warning},
+    FindingKind{"topic-unreadable", Severity::error, kLoses},
+    FindingKind{"consumers-cannot-read", Severity::warning, kLoses},
     FindingKind{"groups-full", Severity::warning},
     FindingKind{"members-full", Severity::warning},
     FindingKind{"producers-full", Severity::warning},
     FindingKind{"producer-names-full", Severity::warning},
     FindingKind{"gates-full", Severity::warning},
     // the machine
-    FindingKind{"file-system-full", Severity::warning},
-    FindingKind{"no-room-for-plan", Severity::error},
+    FindingKind{"file-system-full", Severity::warning, kLoses},
+    FindingKind{"no-room-for-plan", Severity::error, kLoses},
     FindingKind{"network-file-system", Severity::error},
     FindingKind{"logind-removes", Severity::warning},
     FindingKind{"map-limit", Severity::warning},
@@ -80,6 +82,7 @@ Finding make_finding(std::string_view id, std::string object, std::string text) 
     Finding finding;
     finding.id = kind->id;
     finding.severity = kind->severity;
+    finding.loses = kind->loses;
     finding.object = std::move(object);
     finding.text = std::move(text);
     return finding;

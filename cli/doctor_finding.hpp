@@ -19,6 +19,7 @@ enum class Severity : std::uint8_t {
 struct FindingKind {
     std::string_view id;  ///< Never changes.
     Severity severity;    ///< As a rule.
+    bool loses = false;   ///< As a rule, too.
 };
 [[nodiscard]] std::span<const FindingKind> finding_kinds() noexcept;
 
@@ -30,6 +31,10 @@ struct Finding {
     std::int64_t since_ns = 0;  ///< Since when at the latest, since the Unix epoch; 0: the files do not tell.
     std::string command;        ///< What mends it; empty: no single command does.
     bool mends = true;          ///< False: the command only shows more, because somebody has to decide.
+    bool loses = false;         ///< It ends the finding at a price (records, access, a process, memory): only if somebody wants that.
+
+    /// May be run by whoever reads it, a program too.
+    [[nodiscard]] bool is_safe() const noexcept { return mends && !loses; }
 };
 
 /// With the kind's severity. `id` must be one of finding_kinds().

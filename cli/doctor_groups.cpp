@@ -131,12 +131,14 @@ void add_way_out(const BrokerStats& stats, const LogHolder& holder, Finding& fin
     const ClientStats* const client = holder.client ? find_client(stats, *holder.client) : nullptr;
     if (client != nullptr && client->process == ProcessState::stopped) {
         finding.command = fmt::format("kill -CONT {}", client->client.pid);
+        finding.loses = true;
     } else if (holder.client && holder.client->state == ClientState::dead) {
         finding.command = ringmain_command(stats, "doctor --fix");
     } else if (holder.group && !holder.client) {
         finding.text.append("; start its members, or skip what they have not read");
         finding.command = ringmain_command(
             stats, fmt::format("group reset {} --to latest --execute", group_arguments(holder.topic, holder.name)));
+        finding.loses = true;
     } else {
         finding.command = ringmain_command(stats, "who-blocks -t " + shell_word(holder.topic));
         finding.mends = false;

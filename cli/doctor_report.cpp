@@ -32,7 +32,7 @@ void add_finding(std::string& text, const Finding& finding) {
     if (finding.since_ns != 0)
         add(text, "         since {} or before\n", format_time_ns(finding.since_ns));
     if (!finding.command.empty())
-        add(text, "         {}: {}\n", finding.mends ? "mend" : "look", finding.command);
+        add(text, "         {}: {}\n", finding.is_safe() ? "mend" : finding.mends ? "choose" : "look", finding.command);
 }
 
 Json finding_to_json(const Finding& finding) {
@@ -42,7 +42,7 @@ Json finding_to_json(const Finding& finding) {
             {"text", finding.text},
             {"since_ns", finding.since_ns != 0 ? Json(finding.since_ns) : Json(nullptr)},
             {"command", finding.command.empty() ? Json(nullptr) : Json(finding.command)},
-            {"mends", finding.command.empty() ? Json(nullptr) : Json(finding.mends)}};
+            {"mends", finding.command.empty() ? Json(nullptr) : Json(finding.is_safe())}};
 }
 
 }  // namespace

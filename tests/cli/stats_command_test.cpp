@@ -89,7 +89,7 @@ TEST_CASE("The doctor says that there is no broker, and how to make one") {
     CHECK(result.exit_code == 1);
     CHECK(result.errors.empty());
     CHECK_THAT(result.output, contains("error    no-broker") && contains("'" + absent + "' not found") &&
-                                  contains("mend: ringmain -d " + absent + " topic create NAME") &&
+                                  contains("choose: ringmain -d " + absent + " topic create NAME") &&
                                   contains("1 error, 0 warnings, 0 notes"));
     REQUIRE(run_cli({"-d", absent, "topic", "create", "NAME", "--records", "64", "--payload", "0", "--producers", "2"})
                 .exit_code == 0);
@@ -114,7 +114,7 @@ TEST_CASE("The doctor's findings as JSON have ids, severities and commands") {
     const Json report = Json::parse(result.output);
     CHECK((report["errors"] == 0 && report["warnings"] == 1 && report["fixed"].empty()));
     const Json& finding = report["findings"][0];
-    CHECK((finding["id"] == "group-without-members" && finding["severity"] == "warning" && finding["mends"] == true));
+    CHECK((finding["id"] == "group-without-members" && finding["severity"] == "warning" && finding["mends"] == false));
     CHECK(finding["object"] == "group 'billing' of topic 'trades'");
     CHECK(finding["command"] == "ringmain -d " + broker.directory().string() + " group delete billing -t trades");
     CHECK(finding["since_ns"].get<std::int64_t>() > 0);
