@@ -185,6 +185,10 @@ std::optional<std::string> text_of(const std::filesystem::path& path, ProblemLis
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
         return refuse(EISDIR);
+    if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+        problems.add_for_file("is no regular file");  // reading a pipe could wait for ever
+        return std::nullopt;
+    }
     std::ifstream stream(path, std::ios::binary);
     if (!stream)
         return refuse(errno);

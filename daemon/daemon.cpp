@@ -11,8 +11,10 @@
 
 #include "broker_place.hpp"
 #include "event_line.hpp"
+#include "platform/files.hpp"
 #include "reload.hpp"
 #include "ringmain/error.hpp"
+#include "topic_paths.hpp"
 #include "topic_provision.hpp"
 
 namespace ringmain::daemon {
@@ -62,7 +64,11 @@ Daemon::Daemon(Signals& signals, Log& log, ConfigurationSource source, const Con
       watchdog_(manager_.watchdog()),
       broker_(open_place(first)),
       quotas_(broker_, configuration_),
-      keeper_(broker_, [&log](const KeeperEvent& event) { log_event(log, event); }) {
+      clients_(platform::identity_of(clients_path(broker_.directory()))),
+      keeper_(broker_, [this, &log](const KeeperEvent& event) {
+          log_event(log, event);
+          note_keeping(event.kind);
+      }) {
     log_.on_first_suppressed([this] { signals_.wake(); });
 }
 
@@ -144,8 +150,26 @@ void Daemon::serve() {
                 break;
         }
         log_.write_summaries(Log::Clock::now());
+        check_clients();
         keep_alive();
     }
+}
+
+/// In the keeper's thread.
+void Daemon::note_keeping(KeeperEventKind kind) {
+    if (kind != KeeperEventKind::keeping_stopped && kind != KeeperEventKind::keeping_resumed)
+        return;
+    keeping_ = kind == KeeperEventKind::keeping_resumed;
+    signals_.wake();
+}
+
+/// Without the table that is open nobody can be proven dead: only a daemon that opens the one at the path can keep again.
+void Daemon::check_clients() const {
+    if (keeping_ || platform::identity_of(clients_path(broker_.directory())) == clients_)
+        return;
+    throw Error(ErrorCode::corrupt, clients_path(broker_.directory()).string(),
+                "'" + clients_path(broker_.directory()).string() +
+                    "' was removed or replaced: nothing can be kept any more; start the daemon again");
 }
 
 std::optional<Signals::Clock::time_point> Daemon::next_wake() const noexcept {

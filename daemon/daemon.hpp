@@ -1,7 +1,9 @@
 // The daemon: keeps a broker directory as its configuration says until it is told to stop.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "keeper_thread.hpp"
 #include "live_configuration.hpp"
 #include "log.hpp"
+#include "platform/file_identity.hpp"
 #include "ringmain/broker.hpp"
 #include "service.hpp"
 #include "service_manager.hpp"
@@ -45,6 +48,8 @@ private:
     void apply(const Configuration& before);
     void provision(const std::vector<TopicPlan>& before);
     void apply_directory_access();
+    void note_keeping(KeeperEventKind kind);
+    void check_clients() const;
     void keep_alive();
     [[nodiscard]] std::optional<Signals::Clock::time_point> next_wake() const noexcept;
     [[nodiscard]] std::string status_text() const;
@@ -57,6 +62,8 @@ private:
     Watchdog watchdog_;
     Broker broker_;
     TopicQuotas quotas_;
+    std::atomic<bool> keeping_{true};
+    std::optional<platform::FileIdentity> clients_;  // the table that is open
     KeeperThread keeper_;
     std::vector<std::unique_ptr<Service>> services_;
 };

@@ -150,6 +150,16 @@ TEST_CASE("E02 E03 While a killed daemon is away nobody misses it; the next one 
     CHECK(daemon.end() == 0);
 }
 
+TEST_CASE("A daemon whose client table was removed ends with 1, and the next one keeps again") {
+    LoggedDaemon daemon("[topics.t]\nrecords = 128\npayload = 0\n");
+    std::filesystem::remove(daemon.broker() / "clients");
+    CHECK(daemon.process().wait(std::chrono::seconds(20)) == 1);
+    CHECK_THAT(daemon.message_of_next("keeping_stopped"), contains("clients"));
+    CHECK_THAT(daemon.message_of_next("failed"), contains("start the daemon again"));
+    daemon.start();
+    CHECK(daemon.end() == 0);
+}
+
 TEST_CASE("E01 A daemon killed at any moment of making topics leaves nothing that its successor does not sweep") {
     std::mt19937 random(20261130);
     LoggedDaemon daemon("", {}, false);
