@@ -1,4 +1,5 @@
 // A daemon that dies, stops, is not there or is there twice: nobody waits for it, and what was asked is done once.
+#include <sys/wait.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,6 +97,12 @@ void make_as_asked(const fs::path& directory, const std::string& request) {
     (void)broker.impl()->try_create_topic("t", creation.options, {}, creation.id);
 }
 
+/// Returns when every thread of it stands.
+void stop(RunningDaemon& daemon) {
+    daemon.process().signal(SIGSTOP);
+    ::waitpid(daemon.process().pid(), nullptr, WUNTRACED);
+}
+
 }  // namespace
 
 TEST_CASE("The socket of a killed daemon hinders neither the library nor the next daemon") {
@@ -170,7 +177,7 @@ TEST_CASE("A socket that is removed under a running daemon is made anew, and tha
 TEST_CASE("A stopped daemon is done without by whoever has the rights") {
     Place place;
     RunningDaemon daemon(place.scratch.broker());
-    daemon.process().signal(SIGSTOP);
+    stop(daemon);
     place.broker.create_topic("t", small_topic());
     place.broker.delete_topic("t");
     place.broker.ensure_topic("u", small_topic());
@@ -185,7 +192,7 @@ TEST_CASE("Who lacks the rights is told the pid of the daemon that does not answ
         SKIP("needs root, to become another user");
     Place place;
     RunningDaemon daemon(place.scratch.broker(), "[socket]\nadmin_group = 4341\n");
-    daemon.process().signal(SIGSTOP);
+    stop(daemon);
     const std::string expected = "(pid " + std::to_string(daemon.process().pid()) + ") does not answer";
     CHECK(test::run_as(kAlice, {}, [&] {
               Broker broker(place.scratch.broker());
