@@ -121,7 +121,7 @@ std::string as_json(const LogLine& line) {
     if (line.partition)
         object["partition"] = *line.partition;
     for (const auto& [name, value] : line.details)
-        std::visit([&](const auto& known) { object[std::string(name)] = known; }, value);
+        std::visit([&shown = object[std::string(name)]](const auto& known) { shown = known; }, value);
     object["message"] = line.message;
     return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
