@@ -2,11 +2,12 @@
 #include "keeper_claim.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "broker_directory.hpp"
 #include "error_about.hpp"
+#include "keeper_lock.hpp"
 #include "keeper_step.hpp"
 #include "platform/files.hpp"
 #include "platform/process.hpp"
@@ -16,21 +17,11 @@ namespace ringmain {
 
 namespace {
 
-constexpr std::uint64_t kKeeperLockAt = 0;
 constexpr std::int64_t kLookNs = 400'000'000;  // what happens to the files is noticed within a second
-constexpr std::size_t kPidDigitsMax = 7;
-
-// The text is for show, and anybody who may write the file may have written it.
-std::string holder_of(const std::filesystem::path& file) {
-    const std::string text = platform::read_text(file, kPidDigitsMax + 1);
-    std::string_view digits(text);
-    digits = digits.substr(0, digits.find_first_not_of("0123456789"));
-    if (digits.empty() || digits.size() > kPidDigitsMax) return "an unknown pid";
-    return "pid " + std::string(digits);
-}
 
 std::string held_by_another(const std::filesystem::path& file) {
-    return "is held: another keeper runs for this directory, " + holder_of(file);
+    const std::uint32_t pid = pid_in_keeper_lock(file);
+    return "is held: another keeper runs for this directory, " + (pid != 0 ? "pid " + std::to_string(pid) : "an unknown pid");
 }
 
 }  // namespace

@@ -1,28 +1,11 @@
 // The directory itself: its file system, its keeper, and what killed creations and deletions left.
-#include <charconv>
-#include <string>
-
+#include "keeper_lock.hpp"
 #include "platform/file_lock.hpp"
-#include "platform/files.hpp"
 #include "platform/file_system.hpp"
 #include "stats_reader_impl.hpp"
 #include "topic_paths.hpp"
 
 namespace ringmain {
-
-namespace {
-
-constexpr std::uint64_t kKeeperLockAt = 0;
-
-std::int32_t pid_in(const std::filesystem::path& file) {
-    constexpr std::size_t kBytesMax = 16;
-    const std::string text = platform::read_text(file, kBytesMax);
-    std::int32_t pid = 0;
-    std::from_chars(text.data(), text.data() + text.size(), pid);
-    return pid > 0 ? pid : 0;
-}
-
-}  // namespace
 
 FileSystemStats StatsReader::Impl::file_system() const {
     const auto found = platform::file_system_of(broker_->directory());
@@ -35,7 +18,7 @@ KeeperStats StatsReader::Impl::keeper() const {
     const std::filesystem::path path = keeper_lock_path(broker_->directory());
     try {
         const bool running = platform::FileLock(path, platform::Access::read_only).held_by_other(kKeeperLockAt);
-        return {running, running ? pid_in(path) : 0};
+        return {running, running ? static_cast<std::int32_t>(pid_in_keeper_lock(path)) : 0};
     } catch (const Error& error) {
         if (error.code() == ErrorCode::not_found)
             return {false, 0};  // no keeper can start either
