@@ -51,14 +51,7 @@ JsonFields answer_fields(std::string_view text) {
 }
 
 void take_options(JsonFields& fields, TopicOptions& options) {
-    fields.take_number("partitions", options.partitions);
-    fields.take_number("records", options.records);
-    fields.take_number("cell_bytes", options.cell_bytes);
-    fields.take_number("payload_bytes", options.payload_bytes);
-    fields.take_number("producer_slots", options.producer_slots);
-    fields.take_number("groups", options.groups);
-    fields.take_number("members", options.members);
-    fields.take_number("first_offset", options.first_offset);
+    take_numbers(fields, options);
     if (fields.take_text("when_full") == to_string(WhenFull::block))
         options.when_full = WhenFull::block;
     if (auto type = fields.take_object("value_type")) {

@@ -150,14 +150,7 @@ CreationRequest creation_from_json(std::string_view topic, std::string_view text
     CreationRequest request{defaults, std::nullopt, std::nullopt};
     TopicOptions& options = request.options;
     JsonFields fields = JsonFields::parse(topic, about(topic), text);
-    fields.take_number("partitions", options.partitions);
-    fields.take_number("records", options.records);
-    fields.take_number("cell_bytes", options.cell_bytes);
-    fields.take_number("payload_bytes", options.payload_bytes);
-    fields.take_number("producer_slots", options.producer_slots);
-    fields.take_number("groups", options.groups);
-    fields.take_number("members", options.members);
-    fields.take_number("first_offset", options.first_offset);
+    take_numbers(fields, options);
     take_when_full(fields, options.when_full);
     take_value_type(fields, options.value_type);
     take_retention(fields, options.retention);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ringmain/error.hpp"
+#include "ringmain/topic_options.hpp"
 
 namespace ringmain {
 
@@ -108,5 +109,17 @@ private:
     Json json_;
     std::vector<std::string> taken_;
 };
+
+/// Those options of a topic that are plain numbers, in requests and in answers.
+inline void take_numbers(JsonFields& fields, TopicOptions& options) {
+    fields.take_number("partitions", options.partitions);
+    fields.take_number("records", options.records);
+    fields.take_number("cell_bytes", options.cell_bytes);
+    fields.take_number("payload_bytes", options.payload_bytes);
+    fields.take_number("producer_slots", options.producer_slots);
+    fields.take_number("groups", options.groups);
+    fields.take_number("members", options.members);
+    fields.take_number("first_offset", options.first_offset);
+}
 
 }  // namespace ringmain
