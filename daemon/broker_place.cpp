@@ -2,7 +2,6 @@
 #include "broker_place.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,32 +9,27 @@
 #include <cerrno>
 
 #include "platform/rights.hpp"
-#include "ringmain/error.hpp"
+#include "platform/system_failure.hpp"
 
 namespace ringmain::daemon {
 
 namespace {
 
 namespace fs = std::filesystem;
+using platform::system_failure;
 
 constexpr std::array kDirectories = {"topics", "staging", "trash"};
 constexpr std::array kLockFiles = {"clients", "keeper.lock", "topics.lock"};
 
-[[noreturn]] void failed(const char* action, const fs::path& path) {
-    const int error = errno;
-    const ErrorCode code = error == EPERM || error == EACCES ? ErrorCode::permission_denied : ErrorCode::io;
-    throw Error(code, path.string(), fmt::format("cannot {} '{}'", action, path.string()), error);
-}
-
 bool give(const fs::path& path, const TopicAccess& access, std::optional<std::uint32_t> mode) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0)
-        failed("look at", path);
+        throw system_failure("look at", path, errno);
     const ::uid_t owner = access.owner.value_or(status.st_uid);
     const ::gid_t group = access.group.value_or(status.st_gid);
     const bool is_other = owner != status.st_uid || group != status.st_gid;
     if (is_other && ::lchown(path.c_str(), owner, group) != 0)
-        failed("change owner or group of", path);
+        throw system_failure("change owner or group of", path, errno);
     const ::mode_t wanted = mode.value_or(status.st_mode & 07777U);
     if (!is_other && wanted == (status.st_mode & 07777U))
         return false;
