@@ -106,6 +106,9 @@ void GroupMember::find_or_create() {
             throw error_about(ErrorCode::invalid_argument, group_text(options_.name, topic_->name()), "has no valid name");
     }
     group_ = found.group;
+    if (group_table::read_options(groups_, group_.slot).kind == group_table::GroupKind::queue) {
+        throw error_about(ErrorCode::mismatch, group_text(options_.name, topic_->name()), "is a work queue: its records are acquired by workers");
+    }
     membership_.emplace(groups_, group_, broker_->client().word(),
                         group_table::MemberProfile{options_.static_name, static_cast<std::uint64_t>(options_.session_timeout.count())});
 }

@@ -25,7 +25,8 @@ void commit_unowned(const GroupsMemory<M>& groups, GroupRef group, CommitItem& i
         item.gates = word.gates;
         item.their_generation = word.generation;
         SetWord set;
-        item.status = !groups.set_of(group, set) || groups.is_owner(group.slot, set, word.owner) ? CommitStatus::fenced
+        const bool owned = word.owner == kQueueOwner || !groups.set_of(group, set) || groups.is_owner(group.slot, set, word.owner);
+        item.status = owned                                                        ? CommitStatus::fenced
                       : item.offset < word.committed                              ? CommitStatus::stale
                       : item.offset > item.position || item.offset > kCommittedMax ? CommitStatus::beyond_position
                                                                                    : CommitStatus::not_applied;

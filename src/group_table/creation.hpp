@@ -24,11 +24,18 @@ enum class FindStatus : std::uint8_t {
     limit,          // every slot is a group's or a live client's claim
     invalid_name,   // empty or longer than kGroupNameMax
     topic_deleted,
+    unmade,         // what it was to have beside the table could not be made
 };
 
 struct Found {
     FindStatus status = FindStatus::absent;
     GroupRef group;  // found, created
+};
+
+/// A group that is nothing but its words.
+struct NothingBeside {
+    static bool make(GroupRef) noexcept { return true; }
+    static void unmake(GroupRef) noexcept {}
 };
 
 /// Finds and creates groups for one client. One thread at a time.
@@ -56,28 +63,32 @@ public:
     }
 
     /// Finds the group, or creates it with these options. `position_of(partition)`: where the group begins, decided by
-    /// whoever creates it, once. `is_dead(client word)`: true only if that client is proven dead.
+    /// whoever creates it, once. `is_dead(client word)`: true only if that client is proven dead. `beside.make(group)`
+    /// makes what the group is to have beside the table, once its words are written and before anybody can find it, or says
+    /// that it cannot; if another group of the name is found after all, `beside.unmake(group)` takes that back.
     /// Progress: lock-free. Dying anywhere leaves nothing that others wait for (docs/recovery.md, G1 to G4).
-    template <class PositionOf, class IsDead>
+    template <class PositionOf, class IsDead, class Beside = NothingBeside>
     [[nodiscard]] Found find_or_create(std::string_view name, const GroupOptions& options, const PositionOf& position_of,
-                                       const IsDead& is_dead) noexcept {
+                                       const IsDead& is_dead, Beside&& beside = {}) noexcept {
         if (!valid_name(name)) return {FindStatus::invalid_name, {}};
         std::optional<GroupRef> created;
         for (;;) {
-            if (groups_.dead()) return give_up(FindStatus::topic_deleted);
+            if (groups_.dead()) return give_up(FindStatus::topic_deleted, beside);
             help();
             const DirWord seen = directory();  // before the look
             if (seen.pending()) continue;
             if (const auto group = look(name)) {
-                give_back_claim();
+                give_back_claim(beside);
                 return {created == group ? FindStatus::created : FindStatus::found, *group};
             }
             if (!claim_) {
                 if (!claim(is_dead)) return {FindStatus::limit, {}};
                 fill(name, options, position_of);
+                M::point("group.filled");
+                if (!beside.make(claimed())) return give_up(FindStatus::unmade, beside);
             }
             if (decide(seen)) {
-                created = GroupRef{claim_->slot, claim_->epoch + 1};
+                created = claimed();
                 claim_.reset();  // it is the directory's now
             }
         }
@@ -166,12 +177,13 @@ private:
         group.name_length.store(name.size(), std::memory_order_release);      // release GROUP_FIELD
         write_text(group.name, name);
         write_options(groups_, claim_->slot, options);
+        const Owner owner = options.kind == GroupKind::queue ? kQueueOwner : Owner{};
         for (std::uint32_t partition = 0; partition < groups_.partitions(); ++partition) {
             forget_figures(groups_.cell(claim_->slot, partition));
             PartitionWord word = groups_.word(claim_->slot, partition);
             PartitionWord wanted;
             do {  // lost: to a sweeper of the slot's last group that came late
-                wanted = {position_of(partition) & kCommittedMax, false, options.gating, next_generation(word.generation), {}};
+                wanted = {position_of(partition) & kCommittedMax, false, options.gating, next_generation(word.generation), owner};
             } while (!groups_.change_word(claim_->slot, partition, word, wanted));
         }
     }
@@ -189,15 +201,21 @@ private:
         return won;
     }
 
-    void give_back_claim() noexcept {
+    /// The group that the claim will be.
+    [[nodiscard]] GroupRef claimed() const noexcept { return {claim_->slot, claim_->epoch + 1}; }
+
+    template <class Beside>
+    void give_back_claim(Beside& beside) noexcept {
         if (!claim_) return;
+        beside.unmake(claimed());
         SetWord set{client_, claim_->epoch, GroupState::claimed};
         groups_.change_set(claim_->slot, set, set.then(0, GroupState::free));  // lost: it was decided after all
         claim_.reset();
     }
 
-    [[nodiscard]] Found give_up(FindStatus status) noexcept {
-        give_back_claim();
+    template <class Beside>
+    [[nodiscard]] Found give_up(FindStatus status, Beside& beside) noexcept {
+        give_back_claim(beside);
         return {status, {}};
     }
 

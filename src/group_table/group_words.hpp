@@ -56,6 +56,9 @@ struct Owner {
     }
 };
 
+/// The owner of a queue's partitions: its workers, all of them. No member slot has that number.
+inline constexpr Owner kQueueOwner{0xffffffff};
+
 /// Committed offsets have 62 bits.
 inline constexpr std::uint64_t kCommittedMax = ~std::uint64_t{0} >> 2;
 

@@ -13,6 +13,7 @@
 #include "layout/readers.hpp"
 #include "layout/record_headers.hpp"
 #include "layout/topic.hpp"
+#include "layout/work.hpp"
 
 namespace ringmain::layout {
 
@@ -41,6 +42,10 @@ using GroupsControlLayout = GroupsControl<HostMemory>;
 using GroupSlotLayout = GroupSlot<HostMemory>;
 using MemberSlotLayout = MemberSlot<HostMemory>;
 using GroupCellLayout = GroupCell<HostMemory>;
+using WorkSettingsLayout = WorkSettings;
+using WorkerSlotLayout = WorkerSlot<HostMemory>;
+using WorkGeometryLayout = WorkGeometry;
+using WorkControlLayout = WorkControl<HostMemory>;
 
 struct Row {
     std::string_view name;
@@ -227,6 +232,58 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(ClientEntry, since_ns),
     RINGMAIN_FIELD(HeaderEntry, name_length),
     RINGMAIN_FIELD(HeaderEntry, value_length),
+    {"kWorkersMax", kWorkersMax, 0},
+    {"kWorkersAt", kWorkersAt, 0},
+    {"kWorkControlAt", kWorkControlAt, 0},
+    {"kWorkWordsAt", kWorkWordsAt, 0},
+    RINGMAIN_STRUCT(WorkSettings),
+    RINGMAIN_FIELD(WorkSettings, group_born),
+    RINGMAIN_FIELD(WorkSettings, group_slot),
+    RINGMAIN_FIELD(WorkSettings, kind),
+    RINGMAIN_FIELD(WorkSettings, lock_ms),
+    RINGMAIN_FIELD(WorkSettings, backoff_first_ms),
+    RINGMAIN_FIELD(WorkSettings, backoff_max_ms),
+    RINGMAIN_FIELD(WorkSettings, backoff_factor_permille),
+    RINGMAIN_FIELD(WorkSettings, backoff_jitter_permille),
+    RINGMAIN_FIELD(WorkSettings, delivery_limit),
+    RINGMAIN_FIELD(WorkSettings, exhausted),
+    RINGMAIN_FIELD(WorkSettings, expired),
+    RINGMAIN_FIELD(WorkSettings, in_flight_max),
+    RINGMAIN_FIELD(WorkSettings, letters_id_low),
+    RINGMAIN_FIELD(WorkSettings, letters_id_high),
+    RINGMAIN_FIELD(WorkSettings, letters_partitions),
+    RINGMAIN_FIELD(WorkSettings, letters_name_length),
+    RINGMAIN_FIELD(WorkSettings, letters_name),
+    RINGMAIN_STRUCT(WorkGeometry),
+    RINGMAIN_FIELD(WorkGeometry, group_born),
+    RINGMAIN_FIELD(WorkGeometry, group_slot),
+    RINGMAIN_FIELD(WorkGeometry, partition),
+    RINGMAIN_FIELD(WorkGeometry, window),
+    RINGMAIN_FIELD(WorkGeometry, generation),
+    RINGMAIN_STRUCT(WorkerSlot),
+    RINGMAIN_FIELD(WorkerSlot, owner),
+    RINGMAIN_FIELD(WorkerSlot, held),
+    RINGMAIN_FIELD(WorkerSlot, last_deadline),
+    RINGMAIN_FIELD(WorkerSlot, in_flight_max),
+    RINGMAIN_FIELD(WorkerSlot, since_ns),
+    RINGMAIN_FIELD(WorkerSlot, acquired),
+    RINGMAIN_FIELD(WorkerSlot, acked),
+    RINGMAIN_FIELD(WorkerSlot, nacked),
+    RINGMAIN_FIELD(WorkerSlot, released),
+    RINGMAIN_FIELD(WorkerSlot, rejected),
+    RINGMAIN_FIELD(WorkerSlot, renewed),
+    RINGMAIN_FIELD(WorkerSlot, refused),
+    RINGMAIN_STRUCT(WorkControl),
+    RINGMAIN_FIELD(WorkControl, frontier),
+    RINGMAIN_FIELD(WorkControl, next_due),
+    RINGMAIN_FIELD(WorkControl, expired),
+    RINGMAIN_FIELD(WorkControl, returned),
+    RINGMAIN_FIELD(WorkControl, dead_lettered),
+    RINGMAIN_FIELD(WorkControl, skipped),
+    RINGMAIN_FIELD(WorkControl, lost),
+    RINGMAIN_FIELD(WorkControl, letters_refused),
+    RINGMAIN_FIELD(WorkControl, redelivered),
+    RINGMAIN_FIELD(WorkControl, rewound),
 });
 
 #undef RINGMAIN_FIELD

@@ -64,7 +64,7 @@ struct GroupsControl {
 ///
 ///   +0    set          { live members, a bit each (CLAIMED: the claiming client) | epoch << 2 | state }
 ///   +128  born         the epoch at which the slot became OPEN: with the slot it names the group
-///   +136  flags        bit 0 gating, bits 8 to 15 loss policy, bits 16 to 23 kind of start
+///   +136  flags        bit 0 gating, bits 8 to 15 loss policy, bits 16 to 23 kind of start, bits 24 to 31 kind: 0 streams, 1 a queue
 ///   +144  lag_records  let go beyond so many records; 0 never
 ///   +152  lag_ms       let go beyond so old a record; 0 never
 ///   +160  start_value  the offset or time of the start
@@ -111,7 +111,7 @@ struct MemberSlot {
 /// A partition in a group.
 ///
 ///   +0    word         { committed << 2 | GATES << 1 | TOUCHED, generation u32 | owner u32 }
-///                      owner: 0, or incarnation (24 bits) << 8 | member slot + 1
+///                      owner: 0, or incarnation (24 bits) << 8 | member slot + 1; of a queue all ones
 ///   +16   committed_ns last commit, since the Unix epoch; for show, as all below
 ///   +24   owned_ns     since when its owner has it
 ///   +32   delivered    how far its owner has handed out

@@ -41,7 +41,8 @@ constexpr std::array kPlaces = {
 
 // Public headers that declare classes; only the classes themselves and the programs may know them.
 const std::set<std::string, std::less<>> kClassHeaders = {"broker", "producer", "consumer",
-                                                          "keeper", "typed",    "ringmain", "group_admin", "stats"};
+                                                          "keeper", "typed",    "ringmain", "group_admin", "stats",
+                                                          "queue", "queue_admin", "retry", "dead_letters", "push"};
 
 std::optional<Layer> layer_of(const std::string& path) {
     for (const Place& place : kPlaces) {
