@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "described_record.hpp"
 #include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
 #include "platform/files.hpp"
@@ -67,15 +68,7 @@ Step PartitionCursor::report(std::uint64_t to, GapReason reason) noexcept {
 }
 
 inline void PartitionCursor::describe(const partition_log::RecordView& view, std::uint32_t headers, ConsumerRecord& record) const noexcept {
-    record.topic = topic_name_;
-    record.partition = partition_;
-    record.offset = position_;
-    record.timestamp_ns = view.timestamp_ns;
-    record.key.reset();
-    record.value.reset();
-    if (!view.null_key()) record.key.emplace(view.key(), view.key_bytes);
-    if (!view.null_value()) record.value.emplace(view.body, view.value_bytes);
-    record.headers = Headers({view.headers(), view.headers_bytes}, headers, (view.flags & layout::kHasStamp) != 0);
+    describe_record(view, headers, topic_name_, partition_, position_, record);
 }
 
 /// Copies a record that was found, if it is still there behind the copy. The view is a value: see below.
@@ -169,6 +162,11 @@ void PartitionCursor::close_stalled() noexcept {
         if (topic_->readers_writable()) doorbell_.request_close(position_);
         if (std::exchange(knocked_at_, position_) != position_) platform::knock(readers_path(topic_->directory()));
     }
+}
+
+Step PartitionCursor::held_up_at(std::uint64_t offset, std::uint64_t now_ticks, std::uint64_t patience_ticks) noexcept {
+    position_ = offset;
+    return found_nothing(now_ticks, patience_ticks);
 }
 
 SeekResult PartitionCursor::seek(const Position& to) noexcept {

@@ -68,6 +68,9 @@ public:
         return Step::nothing;
     }
 
+    /// found_nothing for one who reads by offsets of his own.
+    Step held_up_at(std::uint64_t offset, std::uint64_t now_ticks, std::uint64_t patience_ticks) noexcept;
+
     [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
     /// Where to go on when the log start has passed the position. Without a group: earliest.
     void on_loss(OnLoss policy) noexcept { on_loss_ = policy; }
@@ -82,6 +85,7 @@ public:
     [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
     [[nodiscard]] std::uint32_t partition() const noexcept { return partition_; }
     [[nodiscard]] const partition_log::Reader<Memory>& reader() const noexcept { return reader_; }
+    [[nodiscard]] const partition_log::LogMemory<Memory>& log() const noexcept { return log_; }
     /// How far the log start may already move, for whoever begins to gate.
     [[nodiscard]] const Memory::Atomic<std::uint64_t>& gate_floor() const noexcept { return log_.control->gate_floor; }
     [[nodiscard]] partition_log::Doorbell<Memory>& doorbell() noexcept { return doorbell_; }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <ctime>
 #include <limits>
 #include <string_view>
@@ -43,6 +44,23 @@ std::string_view boot_id(std::array<char, 64>& buffer) noexcept {
     return bytes > 0 ? std::string_view(buffer.data(), static_cast<std::size_t>(bytes)) : std::string_view();
 }
 
+// What this process's time namespace adds to the monotonic clock. A kernel without such namespaces adds nothing.
+std::int64_t measure_monotonic_offset_ns() noexcept {
+    std::FILE* const file = std::fopen("/proc/self/timens_offsets", "re");
+    if (file == nullptr)
+        return 0;
+    std::array<char, 16> clock{};
+    long long seconds = 0;
+    long long nanoseconds = 0;
+    std::int64_t offset_ns = 0;
+    while (std::fscanf(file, "%15s %lld %lld", clock.data(), &seconds, &nanoseconds) == 3) {
+        if (std::string_view(clock.data()) == "monotonic")
+            offset_ns = std::int64_t{seconds} * 1'000'000'000 + nanoseconds;
+    }
+    std::fclose(file);
+    return offset_ns;
+}
+
 // FNV-1a, 64 bits.
 std::uint64_t measure_boot_hash() noexcept {
     std::array<char, 64> buffer{};
@@ -62,6 +80,11 @@ std::int64_t boottime_ns() noexcept { return read_clock(CLOCK_BOOTTIME); }
 std::uint64_t boot_hash() noexcept {
     static const std::uint64_t hash = measure_boot_hash();
     return hash;
+}
+
+std::uint64_t shared_monotonic_ms() noexcept {
+    static const std::int64_t offset_ns = measure_monotonic_offset_ns();
+    return static_cast<std::uint64_t>((read_clock(CLOCK_MONOTONIC_COARSE) - offset_ns) / 1'000'000);
 }
 
 std::uint64_t ticks_per_us() noexcept {

@@ -42,6 +42,7 @@ enum class Ended : std::uint8_t {
 };
 
 /// `Letters`, the dead-letter partition that belongs to this one:
+///     Status prepare(const LetterOf& letter) noexcept;    puts the letter together, before its ticket is taken
 ///     LetterTicket take_ticket() noexcept;
 ///     void give_up(std::uint64_t ticket) noexcept;
 ///     Sent commit_at(std::uint64_t ticket, const LetterOf& letter) noexcept;
@@ -86,7 +87,9 @@ public:
 
 private:
     Ended send(std::uint64_t offset, std::uint64_t word, std::uint64_t now) noexcept {
-        const LetterTicket ticket = letters_.usable() ? letters_.take_ticket() : LetterTicket{Status::topic_deleted, 0};
+        const LetterOf letter{offset, count_of(word), reason_of(word)};
+        if (!letters_.usable() || letters_.prepare(letter) != Status::ok) return keep(offset, word, now);
+        const LetterTicket ticket = letters_.take_ticket();
         if (ticket.status != Status::ok) return keep(offset, word, now);
         M::point("letter.ticket");
         if (ticket.offset > kTicketMax) {
@@ -99,7 +102,7 @@ private:
             return Ended::finished;
         }
         M::point("letter.intent");
-        switch (letters_.commit_at(ticket.offset, {offset, count_of(word), reason_of(word)})) {
+        switch (letters_.commit_at(ticket.offset, letter)) {
             case Sent::committed: break;
             case Sent::closed: return Ended::finished;  // by who goes on; not again under another ticket: there would be two
             case Sent::refused: return keep(offset, intent, now);
@@ -133,6 +136,7 @@ private:
 
 /// For work whose records never go to dead letters, and for tests that expect none.
 struct NoLetters {
+    static Status prepare(const LetterOf&) noexcept { return Status::topic_deleted; }
     static LetterTicket take_ticket() noexcept { return {Status::topic_deleted, 0}; }
     static void give_up(std::uint64_t) noexcept {}
     static Sent commit_at(std::uint64_t, const LetterOf&) noexcept { return Sent::refused; }

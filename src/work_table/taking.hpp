@@ -32,7 +32,7 @@ struct Taken {
 /// What a record says of itself before anybody has it.
 struct Peeked {
     partition_log::Found found = partition_log::Found::nothing;
-    std::optional<std::uint64_t> delay_ms;  // how much longer nobody is to get it, seen from now; only of records that ask for a delay
+    std::optional<std::uint64_t> delay_ms = std::nullopt;  // how much longer nobody is to get it, seen from now; only of records that ask for a delay
     bool expired = false;                   // its time to live is over
 };
 

@@ -26,8 +26,12 @@ public:
     /// power of two, at most the log's records; and a group slot and partition of the table.
     WorkMemory(std::byte* base, const layout::WorkGeometry& geometry, const group_table::GroupsMemory<M>& groups,
                const partition_log::LogMemory<M>& log) noexcept
-        : control_(reinterpret_cast<Control*>(base + layout::kWorkControlAt)),
-          words_(reinterpret_cast<Word*>(base + layout::kWorkWordsAt)),
+        : WorkMemory(reinterpret_cast<Control*>(base + layout::kWorkControlAt), reinterpret_cast<Word*>(base + layout::kWorkWordsAt),
+                     geometry, groups, log) {}
+    WorkMemory(Control* control, Word* words, const layout::WorkGeometry& geometry, const group_table::GroupsMemory<M>& groups,
+               const partition_log::LogMemory<M>& log) noexcept
+        : control_(control),
+          words_(words),
           window_(geometry.window),
           generation_(geometry.generation),
           group_{geometry.group_slot, geometry.group_born},

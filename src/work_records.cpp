@@ -1,0 +1,104 @@
+// A partition's records as the work table asks for them.
+#include "work_records.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "described_record.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using partition_log::Found;
+using work_table::Received;
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+// What a header says in decimal milliseconds. Anything else asks for nothing: it came from a producer, not from here.
+std::optional<std::uint64_t> milliseconds_of(const Headers& headers, std::string_view name) noexcept {
+    const std::optional<Header> header = headers.find(name);
+    if (!header || !header->value) return std::nullopt;
+    const std::string_view text = as_text(*header->value);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+// Counted from the earlier of the record's time and now: a clock that is ahead makes nobody wait longer.
+std::optional<std::uint64_t> wait_of(std::uint64_t delay_ms, std::int64_t timestamp_ns, std::int64_t now_ns) noexcept {
+    const std::uint64_t delay = std::min(delay_ms, work_table::kAheadMaxMs);
+    const std::int64_t age_ms = (now_ns - std::min(timestamp_ns, now_ns)) / kNsPerMs;
+    if (static_cast<std::uint64_t>(age_ms) >= delay) return std::nullopt;
+    return delay - static_cast<std::uint64_t>(age_ms);
+}
+
+bool outlived(std::uint64_t ttl_ms, std::int64_t timestamp_ns, std::int64_t now_ns) noexcept {
+    return timestamp_ns < now_ns && static_cast<std::uint64_t>((now_ns - timestamp_ns) / kNsPerMs) >= ttl_ms;
+}
+
+}  // namespace
+
+std::optional<Headers> WorkRecords::copy_headers(const partition_log::RecordView& view) noexcept {
+    headers_.resize(view.headers_bytes);
+    Memory::copy_out(headers_.data(), view.headers(), view.headers_bytes);
+    const std::int64_t count = partition_log::count_headers(headers_.data(), view.headers_bytes);
+    if (count < 0) return std::nullopt;
+    return Headers({headers_.data(), headers_.size()}, static_cast<std::uint32_t>(count));
+}
+
+work_table::Peeked WorkRecords::peek(std::uint64_t offset) noexcept {
+    partition_log::RecordView view;
+    const Found found = reader_.look(offset, view);
+    if (found == Found::nothing) return {reader_.log_start() > offset ? Found::lapped : Found::nothing};
+    if (found != Found::record) return {found};
+    if (view.headers_bytes == 0) return {Found::record};
+    const std::optional<Headers> headers = copy_headers(view);
+    if (!reader_.valid(offset)) return {Found::lapped};
+    if (!headers) return {Found::corrupt};
+    work_table::Peeked peeked{Found::record};
+    if (const auto ttl = milliseconds_of(*headers, kTimeToLiveHeader)) peeked.expired = outlived(*ttl, view.timestamp_ns, realtime_ns_);
+    if (const auto delay = milliseconds_of(*headers, kDelayHeader)) peeked.delay_ms = wait_of(*delay, view.timestamp_ns, realtime_ns_);
+    return peeked;
+}
+
+Received WorkRecords::copy(std::uint64_t offset) noexcept {
+    copied_ = {};
+    const Found found = reader_.look(offset, copied_);
+    if (found == Found::corrupt) return Received::corrupt;
+    if (found != Found::record) return Received::gone;
+    std::byte* const to = batch_.bodies.reserve(copied_.length);
+    if (to == nullptr) return Received::full;
+    reader_.copy_body(copied_, to);
+    // the copy is private now: what is wrong in it was wrong in the log, or the log start has passed the record
+    if (!partition_log::split_body<Memory>(copied_)) return Received::corrupt;
+    const std::int64_t headers = partition_log::count_headers(copied_.headers(), copied_.headers_bytes);
+    if (headers < 0) return Received::corrupt;
+    copied_headers_ = static_cast<std::uint32_t>(headers);
+    return Received::record;
+}
+
+void WorkRecords::took(std::uint64_t offset, std::uint64_t word) noexcept {
+    ConsumerRecord& record = batch_.bodies.add(copied_.length);
+    describe_record(copied_, copied_headers_, topic_, partition_, offset, record);
+    const std::chrono::milliseconds left(work_table::until(work_table::time_of(word), now_ms_));
+    batch_.records.push_back({record, work_table::count_of(word), {partition_, generation_, offset, word}, left});
+}
+
+void WorkRecords::lost(std::uint64_t from, std::uint64_t to) noexcept { add_gap(from, to, GapReason::overwritten); }
+void WorkRecords::corrupt(std::uint64_t offset) noexcept { add_gap(offset, offset + 1, GapReason::corrupt); }
+
+void WorkRecords::add_gap(std::uint64_t from, std::uint64_t to, GapReason reason) noexcept {
+    if (!batch_.gaps.empty()) {
+        Gap& last = batch_.gaps.back();
+        if (last.partition == partition_ && last.reason == reason && last.to == from) {
+            last.to = to;
+            return;
+        }
+    }
+    batch_.gaps.push_back({topic_, partition_, from, to, reason});
+}
+
+}  // namespace ringmain

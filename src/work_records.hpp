@@ -1,0 +1,75 @@
+// A partition's records as the work table asks for them: what their headers want, and copies for the worker.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "partition_log/reader.hpp"
+#include "platform/memory.hpp"
+#include "poll_batch.hpp"
+#include "ringmain/queue.hpp"
+#include "work_table/taking.hpp"
+
+namespace ringmain {
+
+/// What one acquire collects, from all partitions.
+struct WorkBatch {
+    explicit WorkBatch(std::size_t buffer_bytes) : bodies(buffer_bytes) {}
+
+    void begin(std::size_t records_max) {
+        bodies.begin(records_max);
+        records.clear();
+        records.reserve(records_max);
+        gaps.clear();
+    }
+
+    PollBatch bodies;
+    std::vector<QueueRecord> records;
+    std::vector<Gap> gaps;
+};
+
+/// The `Records` of work_table/taking.hpp, for one partition. Not thread-safe.
+class WorkRecords {
+public:
+    using Memory = platform::HostMemory;
+
+    /// Both must outlive it.
+    WorkRecords(const partition_log::LogMemory<Memory>& log, std::string_view topic, std::uint32_t partition, WorkBatch& batch) noexcept
+        : reader_(log), topic_(topic), partition_(partition), batch_(batch) {}
+
+    /// For the acquire that begins: of which generation locks are, and both clocks.
+    void begin(std::uint32_t generation, std::uint64_t now_ms, std::int64_t realtime_ns) noexcept {
+        generation_ = generation;
+        now_ms_ = now_ms;
+        realtime_ns_ = realtime_ns;
+    }
+
+    [[nodiscard]] work_table::Peeked peek(std::uint64_t offset) noexcept;
+    [[nodiscard]] work_table::Received copy(std::uint64_t offset) noexcept;
+    /// A copy that is not added takes no memory.
+    void drop() noexcept {}
+
+    void took(std::uint64_t offset, std::uint64_t word) noexcept;
+    void lost(std::uint64_t from, std::uint64_t to) noexcept;
+    void corrupt(std::uint64_t offset) noexcept;
+
+private:
+    void add_gap(std::uint64_t from, std::uint64_t to, GapReason reason) noexcept;
+    /// The copied headers, if they can be.
+    [[nodiscard]] std::optional<Headers> copy_headers(const partition_log::RecordView& view) noexcept;
+
+    partition_log::Reader<Memory> reader_;
+    std::string_view topic_;
+    std::uint32_t partition_;
+    WorkBatch& batch_;
+    std::uint32_t generation_ = 0;
+    std::uint64_t now_ms_ = 0;
+    std::int64_t realtime_ns_ = 0;
+    std::vector<std::byte> headers_;
+    partition_log::RecordView copied_;  // the body lies behind what the batch has
+    std::uint32_t copied_headers_ = 0;
+};
+
+}  // namespace ringmain
