@@ -143,6 +143,17 @@ partition_log::Published PartitionProducer::publish_named_placed(const partition
                          : named_->publish_placed(*exclusive_, parts, location, sequence));
 }
 
+bool PartitionProducer::commit_at(std::uint64_t ticket, const partition_log::RecordParts& parts, partition_log::Location location) noexcept {
+    Memory::fence(std::memory_order_seq_cst);  // seq_cst: the caller has named the ticket; before the look at log_start
+    const bool committed = shared_->commit_unless_passed(ticket, parts, location);
+    return after({Status::ok, ticket}).status == Status::ok && committed;
+}
+
+void PartitionProducer::give_up(std::uint64_t ticket) noexcept {
+    shared_->give_up(ticket);
+    (void)after({Status::ok, ticket});  // who waits for the ticket goes on
+}
+
 partition_log::BatchPublished PartitionProducer::publish_batch(std::span<const partition_log::RecordParts> parts,
                                                                std::span<std::uint64_t> offsets) noexcept {
     const partition_log::BatchPublished published =

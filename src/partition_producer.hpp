@@ -56,6 +56,14 @@ public:
                                                                 partition_log::Location location, std::uint64_t sequence) noexcept;
     [[nodiscard]] std::uint64_t last_sequence() const noexcept { return named_->last(); }
 
+    // Shared producers only: a ticket in two steps, for callers that must name the offset before the record exists there.
+    [[nodiscard]] partition_log::Published take_ticket() noexcept { return shared_->take_ticket(); }
+    /// Commits a body that is in place at exactly that ticket. False: it was closed, and there will be no record at it.
+    [[nodiscard]] bool commit_at(std::uint64_t ticket, const partition_log::RecordParts& parts, partition_log::Location location) noexcept;
+    void give_up(std::uint64_t ticket) noexcept;
+    /// The last commit failed because the log's offsets contradict each other.
+    [[nodiscard]] bool out_of_reach() const noexcept { return shared_->out_of_reach(); }
+
     [[nodiscard]] partition_log::BodyWriter<Memory>& bodies() noexcept {
         return shared_ ? shared_->bodies() : exclusive_->bodies();
     }
