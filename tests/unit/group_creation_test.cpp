@@ -18,7 +18,7 @@ using Plain = PlainGroups<HookedMemory>;
 
 TEST_CASE("a group is created once, and found again with its options and start") {
     const Plain plain;
-    const GroupOptions options{true, 100, 2000, 1, 3, 77};
+    const GroupOptions options{true, 100, 2000, GroupKind::stream, 1, 3, 77};
     const Found created = plain.create(kClientA, "orders", options);
     CHECK(created.status == FindStatus::created);
     const Found found = plain.create(kClientB, "orders", {});
