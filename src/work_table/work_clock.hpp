@@ -6,9 +6,10 @@
 namespace ringmain::work_table {
 
 inline constexpr std::uint64_t kClockMask = (std::uint64_t{1} << 33) - 1;
-/// No lock or delay is longer; a time further ahead than twice that counts as past.
+/// No lock, back-off or delay is longer. A time further ahead than a lock and the back-off behind it counts as past; a minute
+/// is for those who read the clock a little before others.
 inline constexpr std::uint64_t kAheadMaxMs = 12 * 60 * 60 * 1000;
-inline constexpr std::uint64_t kFutureMs = 2 * kAheadMaxMs;
+inline constexpr std::uint64_t kFutureMs = 2 * kAheadMaxMs + 60 * 1000;
 
 /// Whether time `x` has come. Times beyond kFutureMs ahead have, too: nothing waits for ever on a word of garbage.
 [[nodiscard]] constexpr bool late(std::uint64_t x, std::uint64_t now) noexcept { return ((now - x) & kClockMask) < kClockMask + 1 - kFutureMs; }

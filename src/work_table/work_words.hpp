@@ -1,6 +1,6 @@
 // The words of the work table: what their bits mean, and nothing else.
 //
-//   never used, DONE   00 | reason 2 | offset + 1, 60 bits        finished; names its offset whole: no other lap's can be taken for it
+//   never used, DONE   00 | reason 2 | offset, 60 bits, never 0    finished; names its offset whole: no other lap's can be taken for it
 //   READY              01 | count 5 | tag 2 | due 33 | condemned 1, reason 2, 0 7 | lap 12          to be handed out from `due` on
 //   LOCKED             10 | count 5 | tag 2 | deadline 33 | slot 10 | lap 12                        somebody has it
 //   PREPARING          11 0 | reason 2 | count 5 | deadline 32 (2 ms) | slot 10 | lap 12            somebody prepares its dead letter
@@ -11,6 +11,7 @@
 // tag: grows at every lock, so that no two locks of an offset by one worker in one millisecond have the same word.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "work_table/work_clock.hpp"
@@ -35,7 +36,10 @@ inline constexpr std::uint64_t kTicketMax = (std::uint64_t{1} << 42) - 1;
 inline constexpr std::uint64_t kLapMask = (1U << 12) - 1;
 inline constexpr std::uint32_t kSlotMask = (1U << 10) - 1;
 
-[[nodiscard]] constexpr std::uint64_t lap_of(std::uint64_t offset, std::uint64_t window) noexcept { return offset / window & kLapMask; }
+/// Requires a window that is a power of two.
+[[nodiscard]] constexpr std::uint64_t lap_of(std::uint64_t offset, std::uint64_t window) noexcept {
+    return offset >> std::countr_zero(window) & kLapMask;
+}
 
 [[nodiscard]] constexpr WorkState state_of(std::uint64_t word) noexcept {
     switch (word >> 62) {
@@ -46,14 +50,16 @@ inline constexpr std::uint32_t kSlotMask = (1U << 10) - 1;
     }
 }
 
-inline constexpr std::uint64_t kDoneOffsetMask = (std::uint64_t{1} << 60) - 1;
+inline constexpr std::uint64_t kDoneOffsets = (std::uint64_t{1} << 60) - 1;
+/// The offset in a DONE word: from 1 on, also where offsets need more than 60 bits, so that no such word is the unused one.
+[[nodiscard]] constexpr std::uint64_t done_offset(std::uint64_t offset) noexcept { return offset % kDoneOffsets + 1; }
 [[nodiscard]] constexpr std::uint64_t done_word(std::uint64_t offset, DoneReason reason) noexcept {
-    return std::uint64_t{static_cast<std::uint8_t>(reason)} << 60 | ((offset + 1) & kDoneOffsetMask);
+    return std::uint64_t{static_cast<std::uint8_t>(reason)} << 60 | done_offset(offset);
 }
 [[nodiscard]] constexpr DoneReason done_reason(std::uint64_t word) noexcept { return static_cast<DoneReason>(word >> 60 & 3); }
 /// The offset is finished, for ever.
 [[nodiscard]] constexpr bool is_done(std::uint64_t word, std::uint64_t offset) noexcept {
-    return word >> 62 == 0 && (word & kDoneOffsetMask) == ((offset + 1) & kDoneOffsetMask) && word != 0;
+    return word >> 62 == 0 && (word & kDoneOffsets) == done_offset(offset);
 }
 
 [[nodiscard]] constexpr std::uint64_t lap_bits(std::uint64_t word) noexcept { return word & kLapMask; }
