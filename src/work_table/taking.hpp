@@ -163,9 +163,13 @@ private:
         return {.kind = Step::end, .word = letters_.preparing(offset, count, reason, now), .due = now + kLetterLockMs};
     }
 
-    /// An announced letter is left alone for a moment: whoever announced it is about to publish it.
+    /// An announced letter is left alone for a moment: whoever announced it is about to publish it. Of several one is watched
+    /// until it is finished; else each would begin to be watched anew when another is seen, and none would ever be finished.
     [[nodiscard]] Step intent(std::uint64_t offset, std::uint64_t seen, std::uint64_t now) noexcept {
-        if (intent_.offset != offset || intent_.word != seen) intent_ = {offset, seen, now};
+        const bool this_one = intent_.offset == offset && intent_.word == seen;
+        const bool another = !this_one && intent_.word != 0 && work_.word_of(intent_.offset) == intent_.word;
+        if (another) return {.due = intent_.since + kIntentPatienceMs};
+        if (!this_one) intent_ = {offset, seen, now};
         const std::uint64_t due = intent_.since + kIntentPatienceMs;
         if (!late(due, now)) return {.due = due};
         return {.kind = Step::finish};
