@@ -43,11 +43,11 @@ public:
         if (!work_.current()) return {0, Short::fenced, 0};
         Acquired acquired;
         sweep(count, now, records, acquired);
-        while (acquired.records < count && acquired.why == Short::no) claim(count, now, records, acquired);
-        advance(work_);
-        std::uint64_t from = 0;
-        if (const std::uint64_t jumped = jump(work_, from); jumped != 0) records.lost(from, from + jumped);
-        return acquired;
+        for (;;) {
+            while (acquired.records < count && acquired.why == Short::no) claim(count, now, records, acquired);
+            if (!move_on(records) || acquired.why != Short::window_full) return acquired;
+            acquired.why = Short::no;  // it was full of what is finished: offsets without records, or lost ones
+        }
     }
 
     /// Looks at every offset that was handed out and is not finished, if something may be due. One sweeper at a time is enough,
@@ -55,7 +55,7 @@ public:
     template <class Records>
     void sweep(std::size_t count, std::uint64_t now, Records& records, Acquired& acquired) noexcept {
         const std::uint64_t seen = work_.next_due();
-        if (!late(seen, now) || !work_.change_next_due(seen, now + kSweepMs)) return;
+        if (!sweep_is_due(seen, now) || !work_.change_next_due(seen, now + kSweepMs)) return;
         M::point("sweep.raised");
         std::uint64_t earliest = now + kSweepMs;
         const std::uint64_t start = work_.start();
@@ -74,6 +74,21 @@ public:
     }
 
 private:
+    /// The hint says so, or is one that no sweep leaves behind: that of a new file, when the clock is about to wrap.
+    [[nodiscard]] static bool sweep_is_due(std::uint64_t hint, std::uint64_t now) noexcept {
+        return late(hint, now) || until(hint, now) > 2 * kSweepMs;
+    }
+
+    /// Jumping comes first: a window that was moved has words at its end that are not finished.
+    template <class Records>
+    bool move_on(Records& records) noexcept {
+        std::uint64_t from = 0;
+        const std::uint64_t jumped = jump(work_, from);
+        if (jumped == 0) return advance(work_);
+        records.lost(from, from + jumped);
+        return true;
+    }
+
     [[nodiscard]] std::uint64_t frontier() const noexcept {
         return work_.control().frontier.load(std::memory_order_acquire);  // acquire FRONTIER
     }
