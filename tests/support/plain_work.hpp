@@ -307,6 +307,7 @@ class LogLetters {
 public:
     LogLetters(const WorkView<M>& view, std::uint32_t slot) noexcept : view_(view), publisher_(view.letters, slot, 1) {}
 
+    static Status prepare(const work_table::LetterOf&) noexcept { return Status::ok; }
     work_table::LetterTicket take_ticket() noexcept {
         if (view_.board->refuses.load(std::memory_order_acquire) != 0) return {Status::would_block, 0};
         const partition_log::Published taken = publisher_.take_ticket();
