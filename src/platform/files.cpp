@@ -162,6 +162,22 @@ RenameResult rename_directory(const std::filesystem::path& from, const std::file
     }
 }
 
+RenameResult rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+        return RenameResult::renamed;
+    if (errno == EEXIST)
+        return RenameResult::target_exists;
+    if (errno == ENOENT)
+        return RenameResult::source_missing;
+    if (errno != EINVAL && errno != ENOSYS)
+        throw system_failure("rename '" + from.string() + "' to", to, errno);
+    // A file system without the flag, where a plain rename would replace: a second name, and the first one goes.
+    if (!link_file(from, to))
+        return RenameResult::target_exists;
+    remove_file(from);
+    return RenameResult::renamed;
+}
+
 bool remove_file(const std::filesystem::path& path) noexcept { return ::unlink(path.c_str()) == 0 || errno == ENOENT; }
 
 namespace {
@@ -184,13 +200,27 @@ std::optional<Descriptor> open_directory(const std::filesystem::path& path) {
 
 }  // namespace
 
+namespace {
+
+// Through the open directory, so that nothing that is put in its place meanwhile is removed.
+void empty_directory(const Descriptor& directory, int levels) {
+    for (const std::string& name : names_in(path_of(directory))) {
+        if (::unlinkat(directory.get(), name.c_str(), 0) == 0 || levels == 0)
+            continue;
+        if (const std::optional<Descriptor> inner = open_directory(path_of(directory) / name))
+            empty_directory(*inner, levels - 1);
+        ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR);
+    }
+}
+
+}  // namespace
+
 bool remove_directory(const std::filesystem::path& path) noexcept {
     try {
         const std::optional<Descriptor> directory = open_directory(path);
         if (!directory)
             return remove_file(path);
-        for (const std::string& name : names_in(path_of(*directory)))
-            ::unlinkat(directory->get(), name.c_str(), 0);
+        empty_directory(*directory, kDirectoryLevels - 1);
     } catch (const Error& error) {
         return error.code() == ErrorCode::not_found;
     } catch (const std::exception&) {

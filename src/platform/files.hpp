@@ -37,9 +37,14 @@ enum class RenameResult : std::uint8_t { renamed, target_exists, source_missing 
 
 /// Renames a directory and replaces nothing. Throws Error: permission_denied, io.
 [[nodiscard]] RenameResult rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
+/// The same for a file.
+[[nodiscard]] RenameResult rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Removes a file, or a directory of files. What is gone already is no error, so that several processes may remove the
-/// same directory at once. False if something is left.
+/// How deep the directories of a topic are: the topic, its queues, a queue.
+inline constexpr int kDirectoryLevels = 3;
+
+/// Removes a file, or a directory with all that is in it, kDirectoryLevels deep. What is gone already is no error, so that
+/// several processes may remove the same directory at once. False if something is left.
 bool remove_file(const std::filesystem::path& path) noexcept;
 bool remove_directory(const std::filesystem::path& path) noexcept;
 

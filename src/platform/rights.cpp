@@ -48,17 +48,39 @@ void change_mode(const Descriptor& opened, ::mode_t mode, const std::filesystem:
         throw system_failure("set the mode of", path, errno);
 }
 
-/// What is no file, or one that has a name elsewhere too, is not the topic's: its maker may have no right to the other
-/// one.
-void give_file(const Descriptor& directory, const std::string& name, const TopicAccess& access,
-               const std::filesystem::path& path) {
+void give_directory(const Descriptor& opened, const TopicAccess& access, const std::filesystem::path& directory, int levels);
+
+/// What is neither a directory nor a file, or a file that has a name elsewhere too, is not the topic's: its maker may have no
+/// right to the other one. Nor is what is gone since it was listed.
+void give_name(const Descriptor& directory, const std::string& name, const TopicAccess& access,
+               const std::filesystem::path& path, int levels) try {
     const Descriptor file = open_file(path_of(directory) / name, O_PATH | O_NOFOLLOW);
     const struct stat status = status_of(file, path);
+    if (S_ISDIR(status.st_mode) && levels > 0)
+        return give_directory(open_file(path_of(directory) / name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), access, path, levels);
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1)
         return;
     own(file, "", AT_EMPTY_PATH, access, path);
     if (access.mode)
         change_mode(file, static_cast<::mode_t>(*access.mode), path);
+} catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found)
+        throw;
+}
+
+void give_itself(const Descriptor& opened, const TopicAccess& access, const std::filesystem::path& directory) {
+    own(opened, "", AT_EMPTY_PATH, access, directory);
+    if (!access.mode)
+        return;
+    const ::mode_t mode = directory_mode(static_cast<::mode_t>(*access.mode), status_of(opened, directory).st_mode);
+    if (::fchmod(opened.get(), mode) != 0)
+        throw system_failure("set the mode of", directory, errno);
+}
+
+void give_directory(const Descriptor& opened, const TopicAccess& access, const std::filesystem::path& directory, int levels) {
+    for (const std::string& name : names_in(path_of(opened)))
+        give_name(opened, name, access, directory / name, levels - 1);
+    give_itself(opened, access, directory);
 }
 
 }  // namespace
@@ -72,14 +94,11 @@ TopicAccess rights_of(const std::filesystem::path& path) {
 
 void set_rights(const std::filesystem::path& directory, const TopicAccess& access) {
     const Descriptor opened = open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    for (const std::string& name : names_in(path_of(opened)))
-        give_file(opened, name, access, directory / name);
-    own(opened, "", AT_EMPTY_PATH, access, directory);
-    if (!access.mode)
-        return;
-    const ::mode_t mode = directory_mode(static_cast<::mode_t>(*access.mode), status_of(opened, directory).st_mode);
-    if (::fchmod(opened.get(), mode) != 0)
-        throw system_failure("set the mode of", directory, errno);
+    give_directory(opened, access, directory, kDirectoryLevels);
+}
+
+void set_rights_of_directory(const std::filesystem::path& directory, const TopicAccess& access) {
+    give_itself(open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), access, directory);
 }
 
 void set_mode(const std::filesystem::path& path, std::uint32_t mode) {

@@ -10,10 +10,14 @@ namespace ringmain::platform {
 /// Owner, group and permission bits (without those above 0777). Throws Error: not_found, permission_denied, io.
 [[nodiscard]] TopicAccess rights_of(const std::filesystem::path& path);
 
-/// Gives the files in a directory, and the directory with them, the rights that `access` names. `mode` is that of the
-/// files; its owner may always use the directory, others where there is a file for them to use. Follows no link. If it
-/// fails in the middle, or the caller dies, some have the old rights. Throws Error: not_found, permission_denied, io.
+/// Gives the files in a directory and in those below it (kDirectoryLevels), and the directories with them, the rights that
+/// `access` names. `mode` is that of the files; its owner may always use a directory, others where there is a file for them
+/// to use. Follows no link. If it fails in the middle, or the caller dies, some have the old rights. Throws Error:
+/// not_found, permission_denied, io.
 void set_rights(const std::filesystem::path& directory, const TopicAccess& access);
+
+/// The same for the directory alone.
+void set_rights_of_directory(const std::filesystem::path& directory, const TopicAccess& access);
 
 /// The permission bits of whatever lies there; a link is not followed, but refused. Throws Error.
 void set_mode(const std::filesystem::path& path, std::uint32_t mode);
