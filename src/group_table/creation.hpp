@@ -62,6 +62,13 @@ public:
         return {groups_.dead() ? FindStatus::topic_deleted : FindStatus::absent, {}};
     }
 
+    /// Frees a slot whose claimer is proven dead, if no group came of the claim. True: it is free of that claim.
+    template <class IsDead>
+    bool free_dead_claim(std::uint32_t slot, const IsDead& is_dead) const noexcept {
+        const SetWord set = groups_.set(slot);
+        return set.state == GroupState::claimed && make_free(slot, set, is_dead);
+    }
+
     /// Finds the group, or creates it with these options. `position_of(partition)`: where the group begins, decided by
     /// whoever creates it, once. `is_dead(client word)`: true only if that client is proven dead. `beside.make(group)`
     /// makes what the group is to have beside the table, once its words are written and before anybody can find it, or says
