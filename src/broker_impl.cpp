@@ -5,7 +5,6 @@
 #include "broker_impl.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "topic_name.hpp"
 #include "topic_paths.hpp"
 #include "topic_removal.hpp"
+#include "work_names.hpp"
 
 namespace ringmain {
 
@@ -24,19 +24,6 @@ namespace {
 
 // Another process is between two system calls of moving a dead topic away; only one that is stopped there takes longer.
 constexpr std::chrono::milliseconds kMoverPatience{2000};
-
-// The client in the name of a work directory: "<slot>-<incarnation>-<counter>".
-std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
-    layout::ClientId maker;
-    const char* const end = name.data() + name.size();
-    const auto [slot_end, slot_error] = std::from_chars(name.data(), end, maker.slot);
-    if (slot_error != std::errc() || slot_end == end || *slot_end != '-')
-        return std::nullopt;
-    const auto [incarnation_end, error] = std::from_chars(slot_end + 1, end, maker.incarnation);
-    if (error != std::errc() || incarnation_end == end || *incarnation_end != '-')
-        return std::nullopt;
-    return maker;
-}
 
 // What cannot be listed, another user or a later sweep has to sweep.
 std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) {
@@ -78,11 +65,16 @@ void Broker::Impl::check_not_forked() const {
 
 std::filesystem::path Broker::Impl::topic_path(std::string_view name) const { return topics_path(directory_) / name; }
 
-std::filesystem::path Broker::Impl::work_path(const std::filesystem::path& parent) {
+std::string Broker::Impl::work_name() {
     const layout::ClientId me = client();
     // relaxed: only distinctness matters
     const std::uint64_t number = work_counter_.fetch_add(1, std::memory_order_relaxed);
-    return parent / (std::to_string(me.slot) + "-" + std::to_string(me.incarnation) + "-" + std::to_string(number));
+    return ringmain::work_name(me, number);
+}
+
+bool Broker::Impl::is_leftover(std::string_view name) const noexcept {
+    const auto maker = maker_of(name);
+    return maker && clients_.proven_dead(*maker);
 }
 
 layout::ClientId Broker::Impl::client() {
@@ -179,8 +171,7 @@ std::uint64_t Broker::Impl::sweep_leftovers(const KnownTopics& known) {
 std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
     std::uint64_t swept = 0;
     for (const std::string& name : names_to_sweep(parent)) {
-        const auto maker = maker_of(name);
-        if (maker && clients_.proven_dead(*maker) && platform::remove_directory(parent / name))
+        if (is_leftover(name) && platform::remove_directory(parent / name))
             ++swept;
     }
     return swept;
@@ -194,11 +185,8 @@ Broker::Impl::Leftovers Broker::Impl::count_leftovers(const KnownTopics& known) 
 
 std::uint64_t Broker::Impl::count_work(const std::filesystem::path& parent) const {
     const std::vector<std::string> names = names_to_sweep(parent);
-    const auto is_leftover = [this](const std::string& name) {
-        const auto maker = maker_of(name);
-        return maker && clients_.proven_dead(*maker);
-    };
-    return static_cast<std::uint64_t>(std::count_if(names.begin(), names.end(), is_leftover));
+    return static_cast<std::uint64_t>(
+        std::count_if(names.begin(), names.end(), [this](const std::string& name) { return is_leftover(name); }));
 }
 
 std::uint64_t Broker::Impl::count_dead_names(const KnownTopics& known) const {

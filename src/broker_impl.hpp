@@ -37,6 +37,9 @@ public:
     /// permission_denied, forked.
     layout::ClientId client();
     [[nodiscard]] const client_table::ClientTable& clients() const noexcept { return clients_; }
+    /// A name that nobody else gives, and that says who is at work, so that others can tell when it names a leftover.
+    /// Throws Error as client().
+    [[nodiscard]] std::string work_name();
 
     // These do it here, whether a daemon listens or not.
 
@@ -69,8 +72,8 @@ public:
 
 private:
     [[nodiscard]] std::filesystem::path topic_path(std::string_view name) const;
-    /// A name under `parent` that says who is at work, so that others can tell when it is a leftover.
-    [[nodiscard]] std::filesystem::path work_path(const std::filesystem::path& parent);
+    [[nodiscard]] std::filesystem::path work_path(const std::filesystem::path& parent) { return parent / work_name(); }
+    [[nodiscard]] bool is_leftover(std::string_view name) const noexcept;
     [[nodiscard]] bool name_is_free(std::string_view name);
     std::uint64_t sweep_work(const std::filesystem::path& parent);
     [[nodiscard]] std::uint64_t count_work(const std::filesystem::path& parent) const;
