@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "group_table/group_options.hpp"
 #include "group_table/groups_memory.hpp"
 #include "group_table/shared_text.hpp"
 #include "topic_paths.hpp"
@@ -62,7 +63,10 @@ private:
 
     void check_word(std::uint32_t partition) {
         const group_table::PartitionWord word = groups_.word(slot_, partition);
-        if (word.owner.word == 0)
+        const bool queue = group_table::read_options(groups_, slot_).kind == group_table::GroupKind::queue;
+        if (queue != (word.owner == group_table::kQueueOwner))
+            damage("partition " + std::to_string(partition) + " is " + (queue ? "a queue's, and owned by a member" : "owned by a queue, which it is not"));
+        if (queue || word.owner.word == 0)
             return;
         if (word.owner.slot() >= groups_.members_max())
             damage("partition " + std::to_string(partition) + " is owned by member slot " + std::to_string(word.owner.slot()));

@@ -6,6 +6,8 @@
 //     keeper.sock                where the daemon listens
 //     topics.lock                held while a deleted topic is moved away
 //     topics/<name>/             topic.meta  readers  groups  0.log  1.log ...
+//       queues/<slot>-<born>/    workers  0.<generation>  1.<generation> ...   the work on that group's records
+//       queues/.<client>-<n>/    the same while it is being built; within it, a file that is being built
 //     staging/<client>-<n>/      topics that are being built
 //     trash/<client>-<n>/        deleted topics that are being removed
 //     .making-<random>           one of the files above, not complete yet; locked by its maker
@@ -32,6 +34,15 @@ inline std::filesystem::path readers_path(const std::filesystem::path& topic) { 
 inline std::filesystem::path groups_path(const std::filesystem::path& topic) { return topic / "groups"; }
 inline std::filesystem::path partition_path(const std::filesystem::path& topic, std::uint32_t partition) {
     return topic / (std::to_string(partition) + ".log");
+}
+
+inline std::filesystem::path queues_path(const std::filesystem::path& topic) { return topic / "queues"; }
+inline std::filesystem::path work_path(const std::filesystem::path& topic, std::uint32_t group_slot, std::uint64_t group_born) {
+    return queues_path(topic) / (std::to_string(group_slot) + "-" + std::to_string(group_born));
+}
+inline std::filesystem::path workers_path(const std::filesystem::path& work) { return work / "workers"; }
+inline std::filesystem::path work_words_path(const std::filesystem::path& work, std::uint32_t partition, std::uint32_t generation) {
+    return work / (std::to_string(partition) + "." + std::to_string(generation));
 }
 
 [[nodiscard]] constexpr std::uint64_t readers_file_bytes(std::uint32_t partitions) noexcept {

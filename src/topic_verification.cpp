@@ -1,11 +1,13 @@
 // Walking all files of a broker read-only, looking for contradictions.
 #include "topic_verification.hpp"
 
+#include <memory>
 #include <string>
 
 #include "group_verification.hpp"
 #include "partition_verification.hpp"
 #include "ringmain/error.hpp"
+#include "work_verification.hpp"
 
 namespace ringmain {
 
@@ -28,11 +30,12 @@ void verify_partition_file(const TopicFiles& topic, std::uint32_t partition, Ver
     }
 }
 
-void verify_topic(const TopicFiles& topic, VerifyReport& report) {
+void verify_topic(const std::shared_ptr<const TopicFiles>& topic, VerifyReport& report) {
     ++report.topics;
-    verify_groups(topic, report);
-    for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
-        verify_partition_file(topic, partition, report);
+    verify_groups(*topic, report);
+    verify_work(topic, report);
+    for (std::uint32_t partition = 0; partition < topic->options().partitions; ++partition) {
+        verify_partition_file(*topic, partition, report);
     }
 }
 
@@ -43,7 +46,7 @@ VerifyReport verify_topics(const Broker::Impl& broker, std::string_view topic) {
     const std::vector<std::string> names = topic.empty() ? broker.list_topics() : std::vector{std::string(topic)};
     for (const std::string& name : names) {
         try {
-            verify_topic(*broker.open_topic(name), report);
+            verify_topic(broker.open_topic(name), report);
         } catch (const Error& error) {
             const bool unknown = is_gone(error) || error.code() == ErrorCode::invalid_argument;
             if (unknown && !topic.empty())

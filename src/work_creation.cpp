@@ -1,0 +1,230 @@
+// Building the files of the work on a group's records where nobody finds them, and removing them.
+#include "work_creation.hpp"
+
+#include <cerrno>
+#include <optional>
+
+#include "file_stamp.hpp"
+#include "platform/files.hpp"
+#include "platform/rights.hpp"
+#include "ringmain/error.hpp"
+#include "topic_paths.hpp"
+
+namespace ringmain {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using platform::Mapping;
+
+constexpr char kInTheMaking = '.';
+constexpr std::uint32_t kReadAndWrite = 06;
+
+/// What a directory of files takes.
+struct Need {
+    std::string object;
+    fs::path place;
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;
+};
+
+std::string text_of(const TopicFiles& topic, group_table::GroupRef group) {
+    return "the work of the group in slot " + std::to_string(group.slot) + " of topic '" + topic.name() + "'";
+}
+
+std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page) noexcept { return (bytes + page - 1) / page * page; }
+
+Need need_of(const std::string& object, const fs::path& place, std::uint64_t partitions, std::uint64_t window, bool workers) {
+    const auto free = platform::free_space(place);
+    const std::uint64_t page = free ? free->page_bytes : layout::kPageBytes;
+    return {object, place, partitions + (workers ? 1 : 0),
+            partitions * whole_pages(layout::work_file_bytes(window), page) + (workers ? whole_pages(layout::kWorkersFileBytes, page) : 0)};
+}
+
+bool lacks_inodes(const platform::FreeSpace& free, const Need& need) noexcept { return free.inodes && *free.inodes <= need.files; }
+
+[[noreturn]] void no_space(const Need& need) {
+    const auto free = platform::free_space(need.place);
+    std::string text = "no space for " + need.object + " in '" + need.place.string() + "': " + std::to_string(need.bytes) +
+                       " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) + " free";
+    if (free && lacks_inodes(*free, need)) {
+        text.append("; ").append(std::to_string(need.files + 1)).append(" inodes (files and directories) needed, ");
+        text.append(std::to_string(*free->inodes)).append(" free");
+    }
+    throw Error(ErrorCode::no_space, need.place.string(), text);
+}
+
+/// What is free may be gone a moment later: this only saves the work. The allocation decides.
+void check_space(const Need& need) {
+    const auto free = platform::free_space(need.place);
+    if (free && (free->bytes < need.bytes || lacks_inodes(*free, need)))
+        no_space(need);
+}
+
+/// Only what differs: whoever owns it already need not have the right to give it away.
+TopicAccess missing_rights(const fs::path& made, const TopicAccess& wanted) {
+    const TopicAccess now = platform::rights_of(made);
+    return {now.owner == wanted.owner ? std::nullopt : wanted.owner, now.group == wanted.group ? std::nullopt : wanted.group, wanted.mode};
+}
+
+/// Whoever may use the topic's groups may use what was made. A user who may write the topic and does not own it cannot give
+/// files away: then they are his, if others may use them as well as the owner.
+template <class Set>
+void give_rights_of_topic(const TopicFiles& topic, const fs::path& made, const Set& set) {
+    TopicAccess access = missing_rights(made, platform::rights_of(groups_path(topic.directory())));
+    try {
+        set(made, access);
+    } catch (const Error& error) {
+        const std::uint32_t mode = access.mode.value_or(0);
+        const bool everybodys = (mode & kReadAndWrite) == kReadAndWrite;
+        const bool groups = (mode >> 3 & kReadAndWrite) == kReadAndWrite;
+        if (error.system_error() != EPERM || !(everybodys || groups))
+            throw;
+        access.owner.reset();
+        if (everybodys)
+            access.group.reset();
+        set(made, access);
+    }
+}
+
+/// One that exists gets its rights, too: its maker may have been killed before it had them. Whoever may not is not stopped by
+/// that: what matters is whether he may make something in it.
+void make_queues_directory(const TopicFiles& topic) {
+    const fs::path path = queues_path(topic.directory());
+    const bool made = platform::create_directory(path);
+    if (!made && platform::rights_of(path) == platform::rights_of(topic.directory()))
+        return;
+    try {
+        give_rights_of_topic(topic, path, platform::set_rights_of_directory);
+    } catch (const Error&) {
+        if (made)
+            throw;
+    }
+}
+
+void build_workers(const fs::path& path, const TopicId& id, const NewWork& work) {
+    const Mapping file = platform::create_file(path, layout::kWorkersFileBytes);
+    write_stamp(file, layout::FileKind::workers, id);
+    layout::WorkSettings settings = work.settings;
+    settings.group_slot = work.group.slot;
+    settings.group_born = work.group.born;
+    *reinterpret_cast<layout::WorkSettings*>(file.data() + layout::kWorkSettingsAt) = settings;
+    mark_ready(file);  // the rest is right as zeros: no worker
+    platform::sync_path(path);
+}
+
+void build_words(const fs::path& path, const TopicId& id, const layout::WorkGeometry& geometry) {
+    const Mapping file = platform::create_file(path, layout::work_file_bytes(geometry.window));
+    write_stamp(file, layout::FileKind::work, id);
+    *reinterpret_cast<layout::WorkGeometry*>(file.data() + layout::kWorkGeometryAt) = geometry;
+    mark_ready(file);  // the rest is right as zeros: every word is free, nothing was handed out
+    platform::sync_path(path);
+}
+
+void build_files(const TopicFiles& topic, const fs::path& directory, const NewWork& work) {
+    build_workers(workers_path(directory), topic.id(), work);
+    for (std::uint32_t partition = 0; partition < work.generations.size(); ++partition) {
+        const std::uint32_t generation = work.generations[partition];
+        build_words(work_words_path(directory, partition, generation), topic.id(),
+                    {work.group.born, work.group.slot, partition, work.window, generation, 0});
+    }
+}
+
+/// Makes files by `build(directory)` in a directory that has a name of ours, which nobody else can enter meanwhile. Then
+/// they have their rights, and `publish(directory)` gives them their names. Nothing is left of the directory afterwards.
+template <class Build, class Publish>
+void make_aside(const TopicFiles& topic, const std::string& work_name, const Need& need, const Build& build, const Publish& publish) {
+    check_space(need);
+    const fs::path aside = queues_path(topic.directory()) / (kInTheMaking + work_name);
+    if (!platform::create_directory(aside))
+        throw Error(ErrorCode::io, aside.string(), "'" + aside.string() + "' exists");
+    try {
+        (void)platform::make_private(aside);
+        build(aside);
+        give_rights_of_topic(topic, aside, platform::set_rights);
+        platform::sync_path(aside);
+        publish(aside);
+    } catch (const Error& error) {
+        platform::remove_directory(aside);
+        if (error.code() == ErrorCode::no_space)
+            no_space(need);
+        throw;
+    } catch (...) {
+        platform::remove_directory(aside);
+        throw;
+    }
+    platform::remove_directory(aside);
+    platform::sync_path(queues_path(topic.directory()));
+}
+
+/// Whether there is work of this very group. A topic of the same name that was deleted while its work was made may have left
+/// a directory of that name here, which is nobody's.
+bool is_made(const TopicFiles& topic, const fs::path& made) {
+    if (platform::kind_of(made) == platform::PathKind::absent)
+        return false;
+    try {
+        const Mapping file(workers_path(made), platform::Access::read_only, layout::kWorkersFileBytes);
+        if (check_stamp(file, workers_path(made), layout::FileKind::workers) == topic.id())
+            return true;
+    } catch (const Error&) {
+        return true;  // whoever opens it says why it cannot be used
+    }
+    return !platform::remove_directory(made);
+}
+
+/// What is built for a topic that is deleted meanwhile does not come to be, or goes with it.
+[[noreturn]] void rethrow_unless_deleted(const TopicFiles& topic) {
+    if (topic.deleted())
+        throw Error(ErrorCode::topic_deleted, topic.name(), "topic '" + topic.name() + "' was deleted");
+    throw;
+}
+
+}  // namespace
+
+std::uint64_t work_bytes(std::uint32_t partitions, std::uint64_t window) noexcept {
+    return layout::kWorkersFileBytes + partitions * layout::work_file_bytes(window);
+}
+
+WorkMade make_work(const TopicFiles& topic, const std::string& work_name, const NewWork& work) try {
+    const fs::path made = work_path(topic.directory(), work.group.slot, work.group.born);
+    if (is_made(topic, made))
+        return WorkMade::exists;
+    make_queues_directory(topic);
+    WorkMade result = WorkMade::exists;
+    make_aside(
+        topic, work_name, need_of(text_of(topic, work.group), topic.directory(), work.generations.size(), work.window, true),
+        [&](const fs::path& aside) { build_files(topic, aside, work); },
+        [&](const fs::path& aside) {
+            if (platform::rename_directory(aside, made) == platform::RenameResult::renamed)
+                result = WorkMade::made;
+        });
+    return result;
+} catch (const Error&) {
+    rethrow_unless_deleted(topic);
+}
+
+void make_words(const TopicFiles& topic, const std::string& work_name, const layout::WorkGeometry& like, std::uint32_t generation) try {
+    const fs::path made = work_words_path(work_path(topic.directory(), like.group_slot, like.group_born), like.partition, generation);
+    if (platform::kind_of(made) != platform::PathKind::absent)
+        return;
+    layout::WorkGeometry geometry = like;
+    geometry.generation = generation;
+    const std::string name = made.filename().string();
+    make_aside(
+        topic, work_name, need_of(text_of(topic, {like.group_slot, like.group_born}), topic.directory(), 1, like.window, false),
+        [&](const fs::path& aside) { build_words(aside / name, topic.id(), geometry); },
+        [&](const fs::path& aside) { (void)platform::rename_file(aside / name, made); });
+} catch (const Error&) {
+    rethrow_unless_deleted(topic);
+}
+
+bool remove_work(const TopicFiles& topic, group_table::GroupRef group) noexcept {
+    return platform::remove_directory(work_path(topic.directory(), group.slot, group.born));
+}
+
+std::string_view work_name_of(std::string_view file_name) noexcept {
+    return file_name.starts_with(kInTheMaking) ? file_name.substr(1) : std::string_view();
+}
+
+}  // namespace ringmain
