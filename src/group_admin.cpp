@@ -81,7 +81,7 @@ std::vector<GroupLag> GroupAdmin::lag(std::string_view topic, std::string_view g
 }
 void GroupAdmin::remove(std::string_view topic, std::string_view group, bool force) { impl_->remove(topic, group, force); }
 ResetPlan GroupAdmin::plan(std::string_view topic, std::string_view group, const ResetTarget& target) {
-    return impl_->plan(topic, group, target);
+    return impl_->plan(topic, group, target, group_table::GroupKind::stream);
 }
 std::vector<PartitionResetDone> GroupAdmin::execute(const ResetPlan& plan, bool force) { return impl_->execute(plan, force); }
 std::vector<LogHolder> GroupAdmin::who_blocks(std::string_view topic) { return impl_->who_blocks(topic); }

@@ -5,6 +5,8 @@
 #include "group_table/eviction.hpp"
 #include "group_table/sweeping.hpp"
 #include "platform/futex.hpp"
+#include "queue_opening.hpp"
+#include "work_creation.hpp"
 
 namespace ringmain {
 
@@ -36,12 +38,14 @@ void GroupAdmin::Impl::wake(const AdminTopic& topic, group_table::GroupRef group
 void GroupAdmin::Impl::remove(std::string_view topic_name, std::string_view group, bool force) {
     AdminTopic& topic = open(topic_name);
     const group_table::GroupRef ref = find(topic, group);
+    refuse_queue(topic.files(), ref, group, "ringmain queue delete");
     check_writable(topic);
     for (;;) {
         if (!force) refuse_members(topic, ref, "delete it");
         const auto status = group_table::delete_group(topic.groups(), ref, force);
         if (status == group_table::DeleteStatus::has_members) continue;  // one joined since: it is named
         wake(topic, ref);
+        (void)remove_work(topic.files(), ref);  // of a group with retries; what is left, a keeper sweeps
         return;
     }
 }

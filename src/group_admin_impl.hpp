@@ -35,6 +35,7 @@ public:
     explicit AdminTopic(std::shared_ptr<const TopicFiles> files);
 
     [[nodiscard]] const TopicFiles& files() const noexcept { return *files_; }
+    [[nodiscard]] const std::shared_ptr<const TopicFiles>& handle() const noexcept { return files_; }
     [[nodiscard]] const std::string& name() const noexcept { return files_->name(); }
     [[nodiscard]] const group_table::GroupsMemory<Memory>& groups() const noexcept { return files_->groups(); }
     [[nodiscard]] std::uint32_t partitions() const noexcept { return files_->options().partitions; }
@@ -64,7 +65,8 @@ public:
     [[nodiscard]] GroupDescription describe(std::string_view topic, std::string_view group, const LagOptions& options);
     [[nodiscard]] std::vector<GroupLag> lag(std::string_view topic, std::string_view group, const LagOptions& options);
     void remove(std::string_view topic, std::string_view group, bool force);
-    [[nodiscard]] ResetPlan plan(std::string_view topic, std::string_view group, const ResetTarget& target);
+    /// `kind`: what the caller means; a stream group is meant, and a queue found: throws Error mismatch.
+    [[nodiscard]] ResetPlan plan(std::string_view topic, std::string_view group, const ResetTarget& target, group_table::GroupKind kind);
     std::vector<PartitionResetDone> execute(const ResetPlan& plan, bool force);
     [[nodiscard]] std::vector<LogHolder> who_blocks(std::string_view topic);
 
@@ -74,24 +76,27 @@ public:
     /// All groups of the topic, by name. Partitions that cannot be read have lags of 0.
     [[nodiscard]] std::vector<GroupDescription> describe_all(AdminTopic& topic, const LagOptions& options) const;
 
-private:
-    /// `topic`, or all topics.
-    [[nodiscard]] std::vector<std::string> names(std::string_view topic) const;
     /// Calls `use(topic)` for the topic, or for all of them that are not deleted meanwhile.
     template <class Use>
     void for_each_topic(std::string_view topic, const Use& use);
+    /// Throws Error permission_denied: resets and deletions write the groups file.
+    static void check_writable(const AdminTopic& topic);
+    [[nodiscard]] std::optional<ClientDescription> client_of(std::uint64_t word) const noexcept;
+    [[nodiscard]] Broker::Impl& broker() const noexcept { return *broker_; }
+    [[nodiscard]] const std::shared_ptr<Broker::Impl>& shared_broker() const noexcept { return broker_; }
+
+private:
+    /// `topic`, or all topics.
+    [[nodiscard]] std::vector<std::string> names(std::string_view topic) const;
     /// Throws Error not_found.
     [[nodiscard]] static group_table::GroupRef find(const AdminTopic& topic, std::string_view group);
     [[nodiscard]] static View view(const AdminTopic& topic, std::string_view group);
 
-    /// Throws Error permission_denied: resets and deletions write the groups file.
-    static void check_writable(const AdminTopic& topic);
     /// Members that are proven dead need not be waited for. Throws Error busy if others are in the group.
     void refuse_members(const AdminTopic& topic, group_table::GroupRef group, std::string_view what) const;
     /// After a change that its members should look at.
     static void wake(const AdminTopic& topic, group_table::GroupRef group) noexcept;
 
-    [[nodiscard]] std::optional<ClientDescription> client_of(std::uint64_t word) const noexcept;
     using LagIn = GroupLag (*)(AdminTopic&, std::uint32_t slot, std::uint32_t partition, const LagOptions&, std::int64_t now_ns);
     [[nodiscard]] GroupDescription describe(AdminTopic& topic, const View& group, const LagOptions& options, LagIn lag_of) const;
     [[nodiscard]] GroupMemberDescription describe_member(const group_table::MemberView& member) const;
@@ -115,6 +120,13 @@ struct RecordBytes {
 [[nodiscard]] RecordBytes bytes_of_records(const AdminTopic::Log& log, std::uint64_t from, std::uint64_t count,
                                            std::uint64_t records_max) noexcept;
 [[nodiscard]] GroupState state_of(const group_table::GroupView& group) noexcept;
+
+/// Throws Error: mismatch (another topic, by now), invalid_argument (partitions missing or twice, a group that cannot be).
+void check_plan(const ResetPlan& plan, const AdminTopic& topic);
+/// Throws Error: invalid_argument (beyond the log end), corrupt, and, unless forced, busy (a partition is not as it was planned).
+void check_targets(const ResetPlan& plan, AdminTopic& topic, bool gating, bool force);
+/// Where a partition of the plan is put: its target, or where the log start, or the floor of a group that gates, may be by now.
+[[nodiscard]] std::uint64_t target_now(const PartitionReset& reset, AdminTopic& topic, bool gating);
 
 template <class Use>
 void GroupAdmin::Impl::for_each_topic(std::string_view topic, const Use& use) {

@@ -3,6 +3,7 @@
 
 #include "group_admin_impl.hpp"
 #include "platform/clock.hpp"
+#include "queue_options.hpp"
 #include "topic_geometry.hpp"
 
 namespace ringmain {
@@ -15,15 +16,6 @@ std::chrono::milliseconds milliseconds_of(std::uint64_t ms) noexcept { return st
 
 OnLoss loss_policy(std::uint8_t stored) noexcept {
     return stored <= static_cast<std::uint8_t>(OnLoss::latest) ? static_cast<OnLoss>(stored) : OnLoss::error;
-}
-
-Position start_of(const group_table::GroupOptions& options) noexcept {
-    switch (static_cast<Position::Kind>(options.start_kind)) {
-        case Position::Kind::latest: return Position::latest();
-        case Position::Kind::offset: return Position::at(options.start_value);
-        case Position::Kind::time: return Position::since(static_cast<std::int64_t>(options.start_value));
-        default: return Position::earliest();
-    }
 }
 
 GroupPartitionDescription describe_partition(AdminTopic& topic, const group_table::GroupView& group, std::uint32_t partition,
@@ -54,11 +46,13 @@ std::string_view to_string(GroupState state) noexcept {
         case GroupState::empty: return "empty";
         case GroupState::stable: return "stable";
         case GroupState::rebalancing: return "rebalancing";
+        case GroupState::queue: return "queue";
     }
     return "unknown";
 }
 
 GroupState state_of(const group_table::GroupView& group) noexcept {
+    if (group.options.kind == group_table::GroupKind::queue) return GroupState::queue;
     if (group.set.live == 0) return GroupState::empty;
     const bool all_owned = std::all_of(group.partitions.begin(), group.partitions.end(), [](const auto& part) { return part.owned; });
     return all_owned ? GroupState::stable : GroupState::rebalancing;

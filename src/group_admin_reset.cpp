@@ -10,6 +10,7 @@
 #include "partition_log/control_check.hpp"
 #include "partition_log/reader.hpp"
 #include "platform/clock.hpp"
+#include "queue_opening.hpp"
 #include "seek.hpp"
 
 namespace ringmain {
@@ -75,6 +76,20 @@ void set_target(PartitionReset& reset, const ResetTarget& target, const Log& log
     throw error_about(ErrorCode::invalid_argument, "the plan for group '" + plan.group + "' of topic '" + plan.topic + "'", why);
 }
 
+/// Nobody has been at work in the partition since the plan was made, but the plan itself.
+void check_unchanged(const ResetPlan& plan, const PartitionReset& reset, const group_table::PartitionWord& word, const Bounds& bounds) {
+    const bool untouched = word.generation == reset.generation && word.committed == reset.position;
+    const bool done = word.touched && word.committed >= reset.target && word.committed <= std::max(reset.target, bounds.low);
+    if (untouched || done) return;
+    throw error_about(ErrorCode::busy, "group '" + plan.group + "' of topic '" + plan.topic + "'",
+                      "is not as it was planned: partition " + std::to_string(reset.partition) + " was at " +
+                          std::to_string(reset.position) + " and is at " + std::to_string(word.committed) + " (generation " +
+                          std::to_string(reset.generation) + ", now " + std::to_string(word.generation) +
+                          "); make a new plan, or force this one");
+}
+
+}  // namespace
+
 void check_plan(const ResetPlan& plan, const AdminTopic& topic) {
     if (plan.topic_id != topic.files().id()) {
         throw error_about(ErrorCode::mismatch, "topic '" + plan.topic + "'",
@@ -92,19 +107,19 @@ void check_plan(const ResetPlan& plan, const AdminTopic& topic) {
     if (missing != named.end()) refuse_plan(plan, "lacks partition " + std::to_string(missing - named.begin()));
 }
 
-/// Nobody has been at work in the partition since the plan was made, but the plan itself.
-void check_unchanged(const ResetPlan& plan, const PartitionReset& reset, const group_table::PartitionWord& word, const Bounds& bounds) {
-    const bool untouched = word.generation == reset.generation && word.committed == reset.position;
-    const bool done = word.touched && word.committed >= reset.target && word.committed <= std::max(reset.target, bounds.low);
-    if (untouched || done) return;
-    throw error_about(ErrorCode::busy, "group '" + plan.group + "' of topic '" + plan.topic + "'",
-                      "is not as it was planned: partition " + std::to_string(reset.partition) + " was at " +
-                          std::to_string(reset.position) + " and is at " + std::to_string(word.committed) + " (generation " +
-                          std::to_string(reset.generation) + ", now " + std::to_string(word.generation) +
-                          "); make a new plan, or force this one");
+void check_targets(const ResetPlan& plan, AdminTopic& topic, bool gating, bool force) {
+    for (const PartitionReset& one : plan.partitions) {
+        const Bounds bounds = bounds_of(topic, one.partition, topic.log(one.partition), gating);
+        if (one.target > bounds.high)
+            refuse_plan(plan, "puts partition " + std::to_string(one.partition) + " at " + std::to_string(one.target) +
+                                  ", beyond the log end " + std::to_string(bounds.high));
+        if (!force) check_unchanged(plan, one, topic.groups().word(plan.group_slot, one.partition), bounds);
+    }
 }
 
-}  // namespace
+std::uint64_t target_now(const PartitionReset& reset, AdminTopic& topic, bool gating) {
+    return std::max(reset.target, bounds_of(topic, reset.partition, topic.log(reset.partition), gating).low);
+}
 
 std::string_view to_string(ResetClamp clamp) noexcept {
     switch (clamp) {
@@ -115,13 +130,14 @@ std::string_view to_string(ResetClamp clamp) noexcept {
     return "unknown";
 }
 
-ResetPlan GroupAdmin::Impl::plan(std::string_view topic_name, std::string_view group, const ResetTarget& target) {
+ResetPlan GroupAdmin::Impl::plan(std::string_view topic_name, std::string_view group, const ResetTarget& target, group_table::GroupKind kind) {
     AdminTopic& topic = open(topic_name);
     if (target.kind == ResetTarget::Kind::offset && target.offset > kOffsetMax) {
         throw error_about(ErrorCode::invalid_argument, "offset " + std::to_string(target.offset),
                           "is outside 0.." + std::to_string(kOffsetMax));
     }
     const View found = view(topic, group);
+    if (kind == group_table::GroupKind::stream) refuse_queue(topic.files(), found.group, group, "ringmain queue reset");
     const std::int64_t now_ns = platform::realtime_ns();
     ResetPlan plan{topic.name(), topic.files().id(), found.name, found.group.slot, found.group.born, {}};
     for (std::uint32_t partition = 0; partition < topic.partitions(); ++partition) {
@@ -146,6 +162,7 @@ std::vector<PartitionResetDone> GroupAdmin::Impl::execute(const ResetPlan& plan,
     check_plan(plan, topic);
     check_writable(topic);
     const group_table::GroupRef group{plan.group_slot, plan.group_born};
+    refuse_queue(topic.files(), group, plan.group, "ringmain queue reset");
     const group_table::GroupReset<Memory> reset(topic.groups(), group);
     const bool gating = group_table::wants_gates(topic.groups(), group.slot);
     group_table::SetWord set;
@@ -155,20 +172,13 @@ std::vector<PartitionResetDone> GroupAdmin::Impl::execute(const ResetPlan& plan,
             throw error_about(ErrorCode::mismatch, "group '" + plan.group + "' of topic '" + plan.topic + "'",
                               "was deleted since the plan was made");
         }
-        for (const PartitionReset& one : plan.partitions) {  // before the exchange: whoever joins later makes it fail
-            const Bounds bounds = bounds_of(topic, one.partition, topic.log(one.partition), gating);
-            if (one.target > bounds.high)
-                refuse_plan(plan, "puts partition " + std::to_string(one.partition) + " at " + std::to_string(one.target) +
-                                      ", beyond the log end " + std::to_string(bounds.high));
-            if (!force) check_unchanged(plan, one, topic.groups().word(group.slot, one.partition), bounds);
-        }
+        check_targets(plan, topic, gating, force);  // before the exchange: whoever joins later makes it fail
     } while (reset.begin(set, force) != group_table::ResetStatus::begun);
 
     std::vector<PartitionResetDone> done;
     for (const PartitionReset& one : plan.partitions) {
-        const Log& log = topic.log(one.partition);
-        const std::uint64_t target = std::max(one.target, bounds_of(topic, one.partition, log, gating).low);
-        const group_table::ResetDone result = reset.set(one.partition, target, log.control->gate_floor);
+        const std::uint64_t target = target_now(one, topic, gating);
+        const group_table::ResetDone result = reset.set(one.partition, target, topic.log(one.partition).control->gate_floor);
         done.push_back({one.partition, one.target, result.committed, result.generation});
     }
     reset.finish();

@@ -22,6 +22,7 @@ enum class GroupState : std::uint8_t {
     empty,        ///< No members.
     stable,       ///< Every partition is owned by a member.
     rebalancing,  ///< There are members, and a partition waits for one of them to take it.
+    queue,        ///< A work queue: it has workers, and no members. See QueueAdmin.
 };
 RINGMAIN_API std::string_view to_string(GroupState state) noexcept;
 

@@ -41,7 +41,9 @@ struct QueuePartitionDescription {
     std::uint64_t delayed = 0;       ///< To be had later: back-off, delay.
     std::uint64_t acquired = 0;      ///< Held by a worker, or whose lock ran out and nobody has taken yet.
     std::uint64_t lock_over = 0;     ///< Of `acquired`: the lock ran out.
+    std::uint64_t ending = 0;        ///< On their way to the dead letters, or waiting for room there.
     std::uint64_t finished = 0;      ///< Above the committed offset.
+    std::uint64_t beyond_window = 0; ///< To be had once the window moves: its first record is not finished.
     std::uint64_t expired = 0;       ///< Locks that ran out and were taken from their holder.
     std::uint64_t returned = 0;      ///< Records taken back from dead workers.
     std::uint64_t redelivered = 0;

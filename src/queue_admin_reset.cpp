@@ -1,0 +1,102 @@
+// Resetting queues: each partition begins anew, with words of its own.
+//
+//   file <partition>.<g+1>, all words free -> the partition's word {target, g+1} -> the old file goes
+//
+// Nobody who still has the old file reaches a record by it: every answer looks at the generation behind its exchange. Whoever
+// dies in between leaves a file that nobody has used, which the next reset uses, or an old one, which a keeper removes.
+#include <optional>
+#include <string>
+
+#include "error_about.hpp"
+#include "group_table/group_gates.hpp"
+#include "platform/files.hpp"
+#include "queue_admin_impl.hpp"
+#include "queue_opening.hpp"
+#include "queue_options.hpp"
+#include "topic_paths.hpp"
+#include "work_creation.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using group_table::PartitionWord;
+
+/// The first record whose dead letter is announced, and may be there or not.
+std::optional<std::uint64_t> letter_under_way(const work_table::WorkMemory<platform::HostMemory>& work) noexcept {
+    const std::uint64_t start = work.start();
+    const std::uint64_t frontier = work.control().frontier.load(std::memory_order_acquire);  // acquire FRONTIER
+    const std::uint64_t end = std::min(frontier, start + work.window());
+    for (std::uint64_t offset = start; offset < end; ++offset) {
+        const std::uint64_t word = work.word_of(offset);
+        if (work_table::state_of(word) == work_table::WorkState::intent && work_table::lap_bits(word) == work.lap(offset)) return offset;
+    }
+    return std::nullopt;
+}
+
+/// A plan that is run again leaves alone what it did already: workers may have begun there.
+bool is_done(const PartitionReset& one, const PartitionWord& word, std::uint64_t target) noexcept {
+    return word.generation == group_table::next_generation(one.generation) && word.touched && word.committed == target;
+}
+
+}  // namespace
+
+ResetPlan QueueAdmin::Impl::plan(std::string_view topic_name, std::string_view queue, const ResetTarget& target) {
+    AdminTopic& topic = groups_.open(topic_name);
+    (void)require_queue(topic.files(), queue);
+    return groups_.plan(topic_name, queue, target, group_table::GroupKind::queue);
+}
+
+void QueueAdmin::Impl::refuse_letters(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const {
+    const auto offset = letter_under_way(QueueReader::words(topic, work, partition));
+    if (!offset) return;
+    throw error_about(ErrorCode::busy, queue_text(topic.name(), work.name()),
+                      "cannot be reset now: the dead letter of partition " + std::to_string(partition) + " offset " +
+                          std::to_string(*offset) + " is under way; try again");
+}
+
+PartitionResetDone QueueAdmin::Impl::reset_partition(AdminTopic& topic, WorkFiles& work, const PartitionReset& one, bool gating) {
+    const auto& groups = topic.groups();
+    const group_table::GroupRef group = work.group();
+    const std::uint64_t target = target_now(one, topic, gating);
+    const layout::WorkGeometry like = work.part(one.partition).geometry;
+    PartitionWord word = groups.word(group.slot, one.partition);
+    if (is_done(one, word, target)) return {one.partition, one.target, word.committed, word.generation};
+    for (;;) {
+        const PartitionWord to{target, true, gating, group_table::next_generation(word.generation), group_table::kQueueOwner};
+        make_words(topic.files(), groups_.broker().work_name(), like, to.generation);
+        const std::uint32_t old = word.generation;
+        bool moved = false;
+        do {  // lost: the start moved, by workers
+            if (work.gone()) throw error_about(ErrorCode::mismatch, queue_text(topic.name(), work.name()), "was deleted while it was reset");
+            moved = groups.change_word(group.slot, one.partition, word, to);
+        } while (!moved && word.generation == old);
+        // what was made for nothing, when others reset at the same time, or what nobody uses any more
+        const std::uint32_t useless = moved ? old : to.generation;
+        if (moved || word.generation != to.generation) platform::remove_file(work_words_path(work.directory(), one.partition, useless));
+        if (!moved) continue;
+        const auto gate = group_table::regate(groups, group.slot, one.partition, topic.log(one.partition).control->gate_floor,
+                                              group_table::BelowFloor::raise);
+        return {one.partition, one.target, gate.committed, to.generation};
+    }
+}
+
+std::vector<PartitionResetDone> QueueAdmin::Impl::execute(const ResetPlan& plan, bool force) {
+    AdminTopic& topic = groups_.open(plan.topic);
+    check_plan(plan, topic);
+    GroupAdmin::Impl::check_writable(topic);
+    const group_table::GroupRef group{plan.group_slot, plan.group_born};
+    if (require_queue(topic.files(), plan.group) != group)
+        throw error_about(ErrorCode::mismatch, queue_text(plan.topic, plan.group), "is another one by now than the plan was made for");
+    WorkFiles& work = reader_.files(topic, plan.group);
+    if (!force) refuse_workers(work, "reset it");
+    const bool gating = group_table::wants_gates(topic.groups(), group.slot);
+    check_targets(plan, topic, gating, force);
+    for (const PartitionReset& one : plan.partitions) refuse_letters(topic, work, one.partition);
+    std::vector<PartitionResetDone> done;
+    for (const PartitionReset& one : plan.partitions) done.push_back(reset_partition(topic, work, one, gating));
+    wake_workers(topic.files());
+    return done;
+}
+
+}  // namespace ringmain
