@@ -53,6 +53,14 @@ std::string message_of(const KeeperEvent& event) {
             return fmt::format("{}: {} of group '{}' evicted", place, counted(event.count, "member"), event.subject);
         case KeeperEventKind::group_let_go:
             return fmt::format("{}: group '{}' was let go; it holds nothing there any more", place, event.subject);
+        case KeeperEventKind::worker_reaped:
+            return fmt::format("{}: the dead {} was reaped; {} that it held returned", place, event.subject, counted(event.count, "record"));
+        case KeeperEventKind::queue_lost:
+            return fmt::format("{}: retention took {} before queue '{}' had finished them", place, counted(event.count, "record"),
+                               event.subject);
+        case KeeperEventKind::letters_refused:
+            return fmt::format("{}: the dead-letter topic of queue '{}' refused {}; the records wait for room there", place, event.subject,
+                               counted(event.count, "letter"));
         case KeeperEventKind::leftovers_swept:
             return fmt::format("{}: {} of killed creations and deletions swept", place,
                                counted(event.count, "leftover"));
@@ -77,10 +85,13 @@ LogLevel level_of(KeeperEventKind kind) noexcept {
         case KeeperEventKind::extents_sealed:
         case KeeperEventKind::tickets_closed:
         case KeeperEventKind::member_evicted:
+        case KeeperEventKind::worker_reaped:
         case KeeperEventKind::leftovers_swept:
             return LogLevel::info;
         case KeeperEventKind::retention_held:
         case KeeperEventKind::group_let_go:
+        case KeeperEventKind::queue_lost:
+        case KeeperEventKind::letters_refused:
         case KeeperEventKind::keeping_resumed:
             return LogLevel::warning;
         case KeeperEventKind::topic_unreadable:

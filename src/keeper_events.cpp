@@ -19,6 +19,9 @@ std::string_view to_string(KeeperEventKind kind) noexcept {
         case KeeperEventKind::retention_held: return "retention_held";
         case KeeperEventKind::member_evicted: return "member_evicted";
         case KeeperEventKind::group_let_go: return "group_let_go";
+        case KeeperEventKind::worker_reaped: return "worker_reaped";
+        case KeeperEventKind::queue_lost: return "queue_lost";
+        case KeeperEventKind::letters_refused: return "letters_refused";
         case KeeperEventKind::leftovers_swept: return "leftovers_swept";
         case KeeperEventKind::keeping_stopped: return "keeping_stopped";
         case KeeperEventKind::keeping_resumed: return "keeping_resumed";

@@ -29,14 +29,18 @@ KeptTopic::KeptTopic(std::shared_ptr<const TopicFiles> files) : files_(std::move
         check_writable(writable, path);
         open_files_.push_back({path, identity});
     }
+    KeptQueue::Logs logs;
     for (std::uint32_t p = 0; p < files_->options().partitions; ++p) {
         partitions_.emplace_back(*files_, p);
+        logs.push_back(partitions_.back().log());
         open_files_.push_back({files_->partition_path(p), partitions_.back().file_identity()});
     }
+    queues_.emplace(files_, std::move(logs));
 }
 
 void KeptTopic::step(KeeperStep& step) {
     keep_groups(step);
+    queues_->step(step);
     for (PartitionKeeper& partition : partitions_) {
         partition.step(step, age_limited_);
         step.due_at(partition.due_ns());

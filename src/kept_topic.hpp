@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "keeper_step.hpp"
+#include "kept_queues.hpp"
 #include "partition_keeper.hpp"
 #include "platform/file_identity.hpp"
 #include "platform/files.hpp"
@@ -51,6 +52,7 @@ private:
     std::shared_ptr<const TopicFiles> files_;
     std::vector<PartitionKeeper> partitions_;
     recovery::GroupKeeper<platform::HostMemory> groups_;
+    std::optional<KeptQueues> queues_;
     std::vector<OpenFile> open_files_;
     std::optional<platform::DirectoryStamp> names_;
     bool names_settled_ = false;

@@ -34,6 +34,8 @@ public:
     [[nodiscard]] std::int64_t due_ns() const noexcept { return due_ns_; }
 
     [[nodiscard]] platform::FileIdentity file_identity() const noexcept { return mapping_.identity(); }
+    /// Valid as long as this object, wherever it is moved to.
+    [[nodiscard]] const partition_log::LogMemory<Memory>& log() const noexcept { return log_; }
 
 private:
     /// What a producer's entry showed, and since when.

@@ -28,10 +28,12 @@ struct KeeperReport {
     std::uint64_t swept_groups = 0;
     std::uint64_t expired_records = 0;      ///< By retention.
     std::uint64_t let_go = 0;               ///< Partitions of groups whose next record was older than they want to hold.
+    std::uint64_t reaped_workers = 0;       ///< Of queues: proven dead.
+    std::uint64_t returned_records = 0;     ///< That they held.
     std::uint64_t unfinished = 0;  ///< Partitions whose cells are being walked over several steps: work again at once.
     [[nodiscard]] bool idle() const noexcept {
         return reaped_producers + reaped_gates + sealed_extents + closed_tickets + released_cells + swept_directories + evicted_members +
-                   freed_member_slots + swept_groups + let_go + unfinished == 0;
+                   freed_member_slots + swept_groups + let_go + reaped_workers + returned_records + unfinished == 0;
     }
 };
 
@@ -50,6 +52,9 @@ enum class KeeperEventKind : std::uint8_t {
     retention_held,     ///< Retention would delete up to `to`, and `subject` holds the log start at `from`.
     member_evicted,     ///< `count` members, dead or silent for their session time-out; `subject` is the group.
     group_let_go,       ///< `subject` is the group: it gates no longer in this partition; `from` is its next record.
+    worker_reaped,      ///< `subject` is the worker, with its queue and client; `count` records that it held are to be had again.
+    queue_lost,         ///< Retention took `count` records before the queue `subject` had finished them.
+    letters_refused,    ///< `count` times a dead letter of the queue `subject` found no room: its records wait. Told once a minute.
     leftovers_swept,    ///< `count` directories and files of killed creations and deletions.
     keeping_stopped,    ///< Nothing is kept any more; `subject` says why (KeeperStatistics::keeping).
     keeping_resumed,
