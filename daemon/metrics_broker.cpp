@@ -1,4 +1,4 @@
-// The metrics of a broker's topics, partitions, groups and clients.
+// The metrics of a broker's topics, partitions, groups, queues and clients.
 #include "metrics_broker.hpp"
 
 #include <algorithm>
@@ -117,6 +117,61 @@ const std::array kGroupMetrics = {
 };
 constexpr MetricInfo kGroupMembers{"ringmain_group_members", kGauge, "topic, group", "Members of the group."};
 
+constexpr const char* kOfQueue = "topic, queue, partition";
+const std::array kQueueMetrics = {
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_lag_records", kGauge, kOfQueue, "Offsets from the first that is not finished to the log end."},
+        [](const QueuePartitionDescription& p) { return number(p.lag.records); }},
+    MetricOf<QueuePartitionDescription>{{"ringmain_queue_available_records", kGauge, kOfQueue, "Records to be had now."},
+                                        [](const QueuePartitionDescription& p) { return number(p.available); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_delayed_records", kGauge, kOfQueue, "Records to be had later: back-off, delay."},
+        [](const QueuePartitionDescription& p) { return number(p.delayed); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_acquired_records", kGauge, kOfQueue,
+         "Records that workers hold, those among them whose lock ran out and that nobody has taken yet."},
+        [](const QueuePartitionDescription& p) { return number(p.acquired); }},
+    MetricOf<QueuePartitionDescription>{{"ringmain_queue_lock_over_records", kGauge, kOfQueue,
+                                         "Acquired records whose lock ran out."},
+                                        [](const QueuePartitionDescription& p) { return number(p.lock_over); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_ending_records", kGauge, kOfQueue,
+         "Records on their way to the dead letters, or waiting for room there."},
+        [](const QueuePartitionDescription& p) { return number(p.ending); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_finished_records", kGauge, kOfQueue, "Finished records in the lag: before them one is not."},
+        [](const QueuePartitionDescription& p) { return number(p.finished); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_beyond_window_records", kGauge, kOfQueue,
+         "Records to be had once the first one of the window is finished."},
+        [](const QueuePartitionDescription& p) { return number(p.beyond_window); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_expired_locks_total", kCounter, kOfQueue, "Locks that ran out and were taken from their holder."},
+        [](const QueuePartitionDescription& p) { return number(p.expired); }},
+    MetricOf<QueuePartitionDescription>{{"ringmain_queue_returned_records_total", kCounter, kOfQueue,
+                                         "Records taken back from dead workers."},
+                                        [](const QueuePartitionDescription& p) { return number(p.returned); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_redelivered_records_total", kCounter, kOfQueue, "Deliveries that were not a record's first."},
+        [](const QueuePartitionDescription& p) { return number(p.redelivered); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_dead_letters_total", kCounter, kOfQueue, "Records that went to the dead-letter topic."},
+        [](const QueuePartitionDescription& p) { return number(p.dead_lettered); }},
+    MetricOf<QueuePartitionDescription>{{"ringmain_queue_skipped_records_total", kCounter, kOfQueue,
+                                         "Records that were given up without a dead letter."},
+                                        [](const QueuePartitionDescription& p) { return number(p.skipped); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_lost_records_total", kCounter, kOfQueue, "Records that went before they were finished."},
+        [](const QueuePartitionDescription& p) { return number(p.lost); }},
+    MetricOf<QueuePartitionDescription>{
+        {"ringmain_queue_refused_letters_total", kCounter, kOfQueue,
+         "Times that the dead-letter topic was full or refused; the records wait."},
+        [](const QueuePartitionDescription& p) { return number(p.letters_refused); }},
+};
+constexpr MetricInfo kQueueWorkers{"ringmain_queue_workers", kGauge, "topic, queue", "Workers of the queue."};
+constexpr MetricInfo kQueueDamaged{"ringmain_queue_damaged", kGauge, "topic, queue",
+                                   "1: its files cannot be read; nothing else is said of it then."};
+
 const std::array kClientMetrics = {
     MetricOf<ClientStats>{{"ringmain_client_producers", kGauge, "client", "Producer slots that the client holds."},
                           [](const ClientStats& c) { return number(c.producers); }},
@@ -137,6 +192,11 @@ const std::array kClientMetrics = {
     MetricOf<ClientStats>{
         {"ringmain_client_group_partitions", kGauge, "client", "Partitions that the client owns in groups."},
         [](const ClientStats& c) { return number(c.group_partitions); }},
+    MetricOf<ClientStats>{{"ringmain_client_workers", kGauge, "client", "Places in work queues that the client holds."},
+                          [](const ClientStats& c) { return number(c.workers); }},
+    MetricOf<ClientStats>{
+        {"ringmain_client_acquired_records", kGauge, "client", "Records of work queues that the client holds."},
+        [](const ClientStats& c) { return number(c.acquired_records); }},
 };
 constexpr MetricInfo kClientInfo{"ringmain_client_info", kGauge, "client, pid, command, state",
                                  "1 for each client: slot-incarnation, pid in its own pid namespace, name, and "
@@ -290,6 +350,36 @@ void collect_groups(MetricFamilies& families, const BrokerStats& stats) {
     families.push_back(std::move(members));
 }
 
+template <class Call>
+void for_each_queue(const BrokerStats& stats, const Call& call) {
+    for (const TopicStats& topic : stats.topics) {
+        for (const QueueStats& queue : topic.queues)
+            call(queue, LabelValues{topic.name, queue.name});
+    }
+}
+
+void collect_queues(MetricFamilies& families, const BrokerStats& stats) {
+    collect_of(families, kQueueMetrics, [&](const auto& add) {
+        for_each_queue(stats, [&](const QueueStats& queue, LabelValues labels) {
+            labels.emplace_back();
+            for (const QueuePartitionDescription& partition : queue.partitions) {
+                labels.back() = std::to_string(partition.lag.partition);
+                if (!partition.lag.damaged)
+                    add(partition, labels);
+            }
+        });
+    });
+    prometheus::MetricFamily workers = family_of(kQueueWorkers);
+    prometheus::MetricFamily damaged = family_of(kQueueDamaged);
+    for_each_queue(stats, [&](const QueueStats& queue, const LabelValues& labels) {
+        add_sample(damaged, kQueueDamaged, labels, queue.error.empty() ? 0.0 : 1.0);
+        if (queue.error.empty())
+            add_sample(workers, kQueueWorkers, labels, number(queue.workers.size()));
+    });
+    families.push_back(std::move(workers));
+    families.push_back(std::move(damaged));
+}
+
 void collect_clients(MetricFamilies& families, const BrokerStats& stats) {
     const std::size_t shown = std::min(stats.clients.size(), kClientsShown);
     collect_of(families, kClientMetrics, [&](const auto& add) {
@@ -323,6 +413,9 @@ std::vector<MetricInfo> broker_metrics() {
     infos.push_back(kDamaged);
     add_infos(infos, kGroupMetrics);
     infos.push_back(kGroupMembers);
+    add_infos(infos, kQueueMetrics);
+    infos.push_back(kQueueWorkers);
+    infos.push_back(kQueueDamaged);
     add_infos(infos, kClientMetrics);
     infos.push_back(kClientInfo);
     infos.push_back(kClients);
@@ -334,6 +427,7 @@ MetricFamilies collect_broker(const BrokerStats& stats) {
     collect_of(families, kBrokerMetrics, [&](const auto& add) { add(stats, LabelValues{}); });
     collect_partitions(families, stats);
     collect_groups(families, stats);
+    collect_queues(families, stats);
     collect_clients(families, stats);
     return families;
 }

@@ -17,6 +17,7 @@ BrokerStats StatsReader::Impl::take(const StatsOptions& options) {
     stats.taken_monotonic_ns = platform::monotonic_ns();
     stats.directory = broker_->directory().string();
     forget_lost_topics();
+    work_leftovers_ = 0;
     for (const std::string& name : options.topics.empty() ? names() : options.topics) {
         TopicStats topic = look_at_topic(name, options);
         const bool gone = topic.error_code == ErrorCode::not_found || topic.error_code == ErrorCode::topic_deleted;

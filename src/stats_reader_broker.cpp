@@ -29,7 +29,7 @@ KeeperStats StatsReader::Impl::keeper() const {
 LeftoverStats StatsReader::Impl::leftovers() const {
     const Broker::Impl::Leftovers found =
         broker_->count_leftovers([this](const std::string& name) { return known_.contains(name); });
-    return {found.work_directories, found.half_made_files, found.dead_names};
+    return {found.work_directories + work_leftovers_, found.half_made_files, found.dead_names};
 }
 
 }  // namespace ringmain

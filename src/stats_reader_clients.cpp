@@ -39,6 +39,16 @@ public:
         }
     }
 
+    void add(const QueueDescription& queue) {
+        for (const WorkerDescription& worker : queue.workers) {
+            if (!worker.client)
+                continue;
+            ClientStats& client = of(*worker.client);
+            ++client.workers;
+            client.acquired_records += worker.in_flight;
+        }
+    }
+
     [[nodiscard]] std::vector<ClientStats> take() {
         std::vector<ClientStats> list;
         for (auto& [id, client] : all_)
@@ -69,6 +79,8 @@ std::vector<ClientStats> StatsReader::Impl::clients(const std::vector<TopicStats
             holders.add(partition);
         for (const GroupDescription& group : topic.groups)
             holders.add(group);
+        for (const QueueStats& queue : topic.queues)
+            holders.add(queue);
     }
     std::vector<ClientStats> all = holders.take();
     const std::uint64_t own_namespace = platform::this_process().pid_namespace;

@@ -2,7 +2,7 @@
 //
 //   stats_reader.cpp            one look: the parts, in order
 //   stats_reader_broker.cpp     the directory: file system, keeper, leftovers
-//   stats_reader_topics.cpp     topics and groups; which are still the same
+//   stats_reader_topics.cpp     topics, groups and queues; which are still the same
 //   stats_reader_partition.cpp  a partition: figures, producers
 //   stats_reader_clients.cpp    clients, and what they hold
 #pragma once
@@ -17,6 +17,7 @@
 #include "broker_impl.hpp"
 #include "group_admin_impl.hpp"
 #include "platform/mapping.hpp"
+#include "queue_reader.hpp"
 #include "ringmain/stats.hpp"
 
 namespace ringmain {
@@ -41,7 +42,7 @@ private:
 
 class StatsReader::Impl {
 public:
-    explicit Impl(std::shared_ptr<Broker::Impl> broker) : broker_(broker), groups_(std::move(broker)) {}
+    explicit Impl(std::shared_ptr<Broker::Impl> broker) : broker_(broker), groups_(std::move(broker)), queues_(groups_) {}
 
     [[nodiscard]] BrokerStats take(const StatsOptions& options);
 
@@ -61,6 +62,8 @@ private:
     [[nodiscard]] bool is_in_place(const std::string& name, const Known& known) const;
     [[nodiscard]] TopicStats look_at_topic(const std::string& name, const StatsOptions& options);
     void fill(TopicStats& stats, const StatsOptions& options);
+    [[nodiscard]] std::vector<QueueStats> look_at_queues(AdminTopic& topic, const StatsOptions& options);
+    void forget(const std::string& topic);
     [[nodiscard]] PartitionStats look_at_partition(AdminTopic& topic, std::uint32_t partition, Known& known,
                                                    const StatsOptions& options) const;
     [[nodiscard]] std::vector<ProducerStats> attached(const AdminTopic::Log& log) const;
@@ -71,7 +74,9 @@ private:
 
     std::shared_ptr<Broker::Impl> broker_;
     GroupAdmin::Impl groups_;  // has the topics open
+    QueueReader queues_;       // and the files of their queues
     std::map<std::string, Known, std::less<>> known_;
+    std::uint64_t work_leftovers_ = 0;  // of queues, in the topics that were looked at last
 };
 
 }  // namespace ringmain

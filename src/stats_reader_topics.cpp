@@ -7,6 +7,7 @@
 #include "topic_description.hpp"
 #include "topic_name.hpp"
 #include "topic_paths.hpp"
+#include "work_leftovers.hpp"
 
 namespace ringmain {
 
@@ -32,7 +33,7 @@ void StatsReader::Impl::forget_lost_topics() {
         if (is_in_place(at->first, at->second)) {
             ++at;
         } else {
-            groups_.forget(at->first);
+            forget(at->first);
             at = known_.erase(at);
         }
     }
@@ -53,8 +54,8 @@ TopicStats StatsReader::Impl::look_at_topic(const std::string& name, const Stats
     try {
         fill(stats, options);
     } catch (const Error& error) {
-        stats = TopicStats{name, error.what(), error.code(), {}, {}, {}};
-        groups_.forget(name);
+        stats = TopicStats{name, error.what(), error.code(), {}, {}, {}, {}};
+        forget(name);
         known_.erase(name);
     }
     return stats;
@@ -62,7 +63,7 @@ TopicStats StatsReader::Impl::look_at_topic(const std::string& name, const Stats
 
 void StatsReader::Impl::fill(TopicStats& stats, const StatsOptions& options) {
     if (!known_.contains(stats.name))
-        groups_.forget(stats.name);
+        forget(stats.name);
     AdminTopic& topic = groups_.open(stats.name);
     if (!known_.contains(stats.name)) {
         const auto meta = platform::identity_of(meta_of(*broker_, stats.name));
@@ -74,10 +75,41 @@ void StatsReader::Impl::fill(TopicStats& stats, const StatsOptions& options) {
     stats.description = describe_options(topic.files());
     for (std::uint32_t partition = 0; partition < topic.partitions(); ++partition)
         stats.partitions.push_back(look_at_partition(topic, partition, known, options));
-    if (options.groups)
+    if (options.groups) {
         stats.groups = groups_.describe_all(topic, options.lag);
+        stats.queues = look_at_queues(topic, options);
+    }
+    work_leftovers_ += count_work_leftovers(topic.files(), broker_->clients());
     if (topic.files().deleted())
         throw error_about(ErrorCode::topic_deleted, "topic '" + stats.name + "'", "was deleted");
+}
+
+/// Of those that are still there.
+std::vector<QueueStats> StatsReader::Impl::look_at_queues(AdminTopic& topic, const StatsOptions& options) {
+    std::vector<QueueStats> all;
+    for (const group_table::GroupView& group : group_table::view_groups(topic.groups())) {
+        if (group.options.kind != group_table::GroupKind::queue)
+            continue;
+        QueueStats stats;
+        try {
+            static_cast<QueueDescription&>(stats) = queues_.describe(topic, group.name, options.lag);
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted)
+                continue;
+            stats.topic = topic.name();
+            stats.name = group.name;
+            stats.error = error.what();
+            stats.error_code = error.code();
+        }
+        all.push_back(std::move(stats));
+    }
+    std::sort(all.begin(), all.end(), [](const QueueStats& a, const QueueStats& b) { return a.name < b.name; });
+    return all;
+}
+
+void StatsReader::Impl::forget(const std::string& topic) {
+    queues_.forget(topic);
+    groups_.forget(topic);
 }
 
 }  // namespace ringmain

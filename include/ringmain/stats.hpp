@@ -11,6 +11,7 @@
 #include "ringmain/broker.hpp"
 #include "ringmain/export.hpp"
 #include "ringmain/group_admin.hpp"
+#include "ringmain/queue_admin.hpp"
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain {
@@ -46,7 +47,9 @@ struct ClientStats {
     std::uint64_t gates = 0;             ///< Readers' gates.
     std::uint64_t member_slots = 0;      ///< Places in consumer groups.
     std::uint64_t group_partitions = 0;  ///< Partitions that it owns in groups.
-    [[nodiscard]] std::uint64_t held() const noexcept { return producers + gates + member_slots; }
+    std::uint64_t workers = 0;           ///< Places in work queues.
+    std::uint64_t acquired_records = 0;  ///< That it holds in queues.
+    [[nodiscard]] std::uint64_t held() const noexcept { return producers + gates + member_slots + workers; }
 };
 
 /// A producer that is attached to a partition.
@@ -80,6 +83,12 @@ struct PartitionStats : PartitionDescription {
     std::vector<ProducerStats> attached;  ///< As `producers`, in the same order, with what they hold.
 };
 
+/// A work queue. One whose files cannot be read has its names, an error and nothing else.
+struct QueueStats : QueueDescription {
+    std::string error;  ///< Names the file, and what is wrong with it. Empty: none.
+    std::optional<ErrorCode> error_code;
+};
+
 /// A topic. One that cannot be read has an error and nothing else.
 struct TopicStats {
     std::string name;
@@ -87,12 +96,13 @@ struct TopicStats {
     std::optional<ErrorCode> error_code;
     TopicDescription description;  ///< But for its partitions, which are below.
     std::vector<PartitionStats> partitions;
-    std::vector<GroupDescription> groups;  ///< By name.
+    std::vector<GroupDescription> groups;  ///< By name; queues are among them.
+    std::vector<QueueStats> queues;        ///< By name.
 };
 
 /// What killed creations and deletions left behind.
 struct LeftoverStats {
-    std::uint64_t directories = 0;  ///< Half-made and half-removed topics whose makers are proven dead.
+    std::uint64_t directories = 0;  ///< Half-made and half-removed topics, and files of queues, whose makers are proven dead.
     std::uint64_t files = 0;        ///< Half-made files of the broker directory.
     std::uint64_t dead_topics = 0;  ///< Deleted topics that still have their names.
     [[nodiscard]] std::uint64_t total() const noexcept { return directories + files + dead_topics; }
@@ -132,7 +142,7 @@ struct BrokerStats {
 struct StatsOptions {
     /// Only these; empty: all. One that is not there is an entry with its error.
     std::vector<std::string> topics = {};
-    bool groups = true;
+    bool groups = true;  ///< Queues, too: looks at every offset that was handed out and is not finished.
     LagOptions lag = {.time = true, .bytes_records_max = 64};
     std::uint64_t bytes_records_max = 64;  ///< Of each partition, for record_bytes; 0: none.
     bool processes = true;                 ///< Asks /proc about the clients.
