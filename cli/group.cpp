@@ -109,7 +109,7 @@ void add_list(CLI::App& group, const Arguments& arguments) {
     list->add_flag("--json", arguments->json, "Print an array of objects");
     list->footer(
         "STATE: empty (no members), stable (every partition is owned by a member), rebalancing (a partition waits to be "
-        "taken).\n\nExamples:\n  ringmain group list\n  ringmain group list -t trades --json");
+        "taken),\nqueue (a work queue: see 'ringmain queue').\n\nExamples:\n  ringmain group list\n  ringmain group list -t trades --json");
     list->callback([list, arguments] { run_list(*list, *arguments); });
 }
 

@@ -38,6 +38,9 @@ Json lag_members(const GroupLag& lag) {
             {"lag_ms", ms_or_null(lag.time)}};
 }
 
+/// "stream" or "queue".
+std::string_view kind_of(GroupState state) noexcept { return state == GroupState::queue ? "queue" : "stream"; }
+
 Json start_to_json(const Position& start) {
     switch (start.kind) {
         case Position::Kind::latest:
@@ -106,6 +109,7 @@ Json group_to_json(const GroupDescription& group) {
         partitions.push_back(partition_to_json(partition));
     return {{"topic", group.topic},
             {"group", group.name},
+            {"kind", kind_of(group.state)},
             {"state", to_string(group.state)},
             {"start", start_to_json(group.start)},
             {"on_loss", to_string(group.on_loss)},
@@ -139,6 +143,7 @@ Json group_totals_to_json(const GroupDescription& group) {
     const GroupTotals totals = totals_of(group);
     const auto members = std::count_if(group.members.begin(), group.members.end(), [](const auto& member) { return member.in_group; });
     return {{"name", group.name},
+            {"kind", kind_of(group.state)},
             {"state", to_string(group.state)},
             {"members", members},
             {"gating", group.gating},
@@ -152,6 +157,7 @@ std::string groups_to_json(const std::vector<GroupSummary>& groups) {
     for (const GroupSummary& group : groups) {
         array.push_back({{"topic", group.topic},
                          {"group", group.name},
+                         {"kind", kind_of(group.state)},
                          {"state", to_string(group.state)},
                          {"members", group.members},
                          {"gating", group.gating},

@@ -34,6 +34,7 @@ void add_commands(CLI::App& app) {
     add_produce(app);
     add_consume(app);
     add_group(app);
+    add_queue(app);
     add_who_blocks(app);
     add_stats(app);
     add_top(app);
