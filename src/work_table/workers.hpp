@@ -40,7 +40,7 @@ public:
             const std::uint64_t holder = owner(slot);
             if (holder == 0 || !is_dead(holder)) continue;
             return_records(slot, holder);
-            if (take(slot, holder, client)) return slot;
+            if (take(slot, holder, client) || take(slot, 0, client)) return slot;  // 0: another one has freed it
         }
         return std::nullopt;
     }
@@ -78,8 +78,10 @@ public:
     /// No lock of this worker lasts longer than its last deadline: to be called before one is made that does.
     void extend(std::uint32_t mine, std::uint64_t deadline, std::uint64_t now) const noexcept {
         auto& last = slots_[mine].last_deadline;
-        const std::uint64_t seen = last.load(std::memory_order_relaxed);  // relaxed: only its holder changes it
-        if (earlier(seen, deadline, now)) last.store(deadline & kClockMask, std::memory_order_seq_cst);  // release WORKER_HELD
+        const std::uint64_t seen = last.load(std::memory_order_relaxed);  // relaxed, both: only its holder changes them
+        // with nothing held the last one says nothing: that of a new slot, 0, may be hours ahead where the clock is about to wrap
+        const bool none = slots_[mine].held.load(std::memory_order_relaxed) == 0;
+        if (none || earlier(seen, deadline, now)) last.store(deadline & kClockMask, std::memory_order_seq_cst);  // release WORKER_HELD
     }
 
 private:
