@@ -209,6 +209,13 @@ TEST_CASE("a dead-letter topic that was deleted keeps every record that was to g
     CHECK(world.start() == 0);
 }
 
+TEST_CASE("a rejection that comes after a reset writes no letter: the record may be delivered again") {
+    World<HookedMemory> world;
+    world.reset(0);
+    CHECK(world.a.reject(world.held).answer == Answer::fenced);
+    CHECK(world.letters_end() == 0);
+}
+
 TEST_CASE("a record that retention takes while its letter waits is lost, not dead, and not both") {
     World<HookedMemory> world;
     world.board->refuses.store(1, std::memory_order_release);
