@@ -89,7 +89,6 @@ private:
     }
 
     [[nodiscard]] Answered end(std::uint64_t offset, std::uint64_t lock, LetterReason reason, std::uint64_t now) noexcept {
-        if (!work_.current()) return {Answer::fenced};  // a letter would be about a record that is delivered again
         const std::uint64_t mine = letters_.preparing(offset, count_of(lock), reason, now);
         if (!work_.change(offset, lock, mine)) return refused(offset);
         M::point("reject.preparing");

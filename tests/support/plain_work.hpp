@@ -12,6 +12,7 @@
 #include "support/plain_log.hpp"
 #include "work_table/acquiring.hpp"
 #include "work_table/reaping.hpp"
+#include "work_table/retiring.hpp"
 #include "work_table/settling.hpp"
 #include "work_table/workers.hpp"
 

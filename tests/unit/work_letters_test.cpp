@@ -216,6 +216,38 @@ TEST_CASE("a rejection that comes after a reset writes no letter: the record may
     CHECK(world.letters_end() == 0);
 }
 
+TEST_CASE("a rejection in which the queue is reset, and its old words retired, writes no letter from then on") {
+    for (const std::string step : kSteps) {
+        INFO(step);
+        World<HookedMemory> world;
+        std::uint64_t letters = 0;
+        const HookedMemory::Scope scope(HookedMemory::once_at(step, [&] {
+            const auto old = world.work();
+            world.reset(0);
+            LogLetters<HookedMemory> log(world, 2);
+            (void)retire(old, log);
+            CHECK(retire(old, log) == 0);
+            letters = world.letters_about(0);
+        }));
+        CHECK(world.a.reject(world.held).answer == Answer::fenced);
+        CHECK(world.letters_about(0) == letters);
+        CHECK(letters == (step == "letter.committed" ? 1 : 0));
+        CHECK(world.start() == 0);
+    }
+}
+
+TEST_CASE("retiring: no answer of before the reset changes anything any more, whoever retires first") {
+    World<HookedMemory> world;
+    const auto old = world.work();
+    world.reset(0);
+    LogLetters<HookedMemory> log(world, 2);
+    const HookedMemory::Scope scope(HookedMemory::once_at("retire.seen", [&] { CHECK(retire(old, log) == 1); }));
+    CHECK(retire(old, log) == 0);
+    for (const Answer answer : {world.a.ack(world.held).answer, world.a.nack(world.held).answer, world.a.release(world.held).answer})
+        CHECK(answer == Answer::fenced);
+    CHECK(old.word_of(0) == 0);
+}
+
 TEST_CASE("a record that retention takes while its letter waits is lost, not dead, and not both") {
     World<HookedMemory> world;
     world.board->refuses.store(1, std::memory_order_release);
