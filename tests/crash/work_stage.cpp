@@ -48,7 +48,10 @@ void WorkOthers::reset_or_delete() {
     const auto& view = stage_.view;
     if (meanwhile_ == Meanwhile::retention) partition_log::delete_before(view.host_log, view.log_end() - 1);
     if (meanwhile_ != Meanwhile::reset) return;
+    const std::uint32_t before = view.generation();
     view.reset(first_);
+    test::LogLetters<Host> letters(view, kMySlot);
+    (void)retire(view.work(before), letters);
     me_ = std::make_unique<QueueWorkerActor>(view, kMySlot);
 }
 
@@ -114,7 +117,8 @@ void WorkOthers::go_on() {
         view.publish_many(4);
         work(view.log_end());
     }
-    // and some that the others hold
+    // and some that the others hold, beside what a stopped one is counted with under a cap
+    view.pass(view.shape.rules.lock_ms);
     view.publish_many(2);
     const Acquired held = me_->acquire(2);
     require(held.records == 2, "nothing is handed out behind the laps");
