@@ -69,7 +69,8 @@ DeadLetterLogs::DeadLetterLogs(std::shared_ptr<Broker::Impl> broker, std::shared
                                std::string group, const DeadLetterTopic& letters)
     : broker_(std::move(broker)), origin_(std::move(origin)), group_(std::move(group)) {
     try {
-        topic_ = broker_->open_topic(letters.name);
+        if (!letters.name.empty())
+            topic_ = broker_->open_topic(letters.name);
     } catch (const Error& error) {
         if (!is_gone(error))
             throw;

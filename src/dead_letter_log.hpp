@@ -38,7 +38,7 @@ public:
     using Memory = platform::HostMemory;
     using Log = partition_log::LogMemory<Memory>;
 
-    /// `group`: whose letters they are. A topic that is gone, or another one by now, makes them unusable, which is no
+    /// `group`: whose letters they are. A topic without a name, one that is gone, or another one by now, makes them unusable, which is no
     /// error. Throws Error: permission_denied, version_mismatch, corrupt, forked, io.
     DeadLetterLogs(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<const TopicFiles> origin, std::string group,
                    const DeadLetterTopic& letters);

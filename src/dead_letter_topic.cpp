@@ -15,6 +15,7 @@
 #include "platform/system_failure.hpp"
 #include "recovery/recovery.hpp"
 #include "topic_paths.hpp"
+#include "work_settings.hpp"
 #include "work_table/work_words.hpp"
 
 namespace ringmain {
@@ -168,6 +169,10 @@ public:
 };
 
 }  // namespace
+
+DeadLetterTopic dead_letter_topic_of(const layout::WorkSettings& settings) {
+    return {letters_id(settings), std::string(letters_name(settings)), settings.letters_partitions};
+}
 
 std::string dead_letter_topic_name(std::string_view origin, std::string_view wanted) {
     std::string name(wanted.empty() ? std::string(origin) + ".dlq" : std::string(wanted));

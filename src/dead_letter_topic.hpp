@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "broker_impl.hpp"
+#include "layout/work.hpp"
 #include "topic_files.hpp"
 
 namespace ringmain {
@@ -17,6 +18,9 @@ struct DeadLetterTopic {
     std::string name;
     std::uint32_t partitions = 0;
 };
+
+/// What was stored of it; without a name: there is none. Requires settings without a fault.
+[[nodiscard]] DeadLetterTopic dead_letter_topic_of(const layout::WorkSettings& settings);
 
 /// The group that keeps the letters of a `block` topic until they are replayed or purged.
 inline constexpr std::string_view kLettersGroup = "ringmain.dlq";

@@ -6,8 +6,8 @@
 #include "partition_log/doorbell.hpp"
 #include "platform/clock.hpp"
 #include "platform/futex.hpp"
+#include "work_reaping.hpp"
 #include "work_table/advance.hpp"
-#include "work_table/reaping.hpp"
 #include "work_table/workers.hpp"
 
 namespace ringmain {
@@ -89,21 +89,10 @@ void KeptQueue::reap(std::uint32_t slot, std::uint64_t owner, KeeperStep& step) 
 }
 
 std::optional<std::uint64_t> KeptQueue::return_records(std::uint32_t slot, std::uint64_t owner, std::int64_t now_ns) {
-    const work_table::Workers<Memory> workers(work_.workers(), layout::kWorkersMax);
-    const auto still_its = [&] { return workers.owner(slot) == owner; };
-    std::uint64_t returned = 0;
-    bool all = true;
-    for (std::uint32_t partition = 0; partition < parts_.size(); ++partition) {
-        const Work* const work = words(partition, now_ns);
-        if (work == nullptr) {
-            all = false;
-            continue;
-        }
-        const std::uint64_t here = work_table::return_records(*work, work_.rules(), slot, still_its, platform::shared_monotonic_ms());
-        if (here != 0) wake(partition);
-        returned += here;
-    }
-    return all ? std::optional(returned) : std::nullopt;
+    for (std::uint32_t partition = 0; partition < parts_.size(); ++partition) (void)words(partition, now_ns);  // as they are after a reset
+    const ReturnedRecords returned = return_records_of(work_, slot, owner, platform::shared_monotonic_ms());
+    for (std::uint32_t partition = 0; partition < parts_.size() && returned.records != 0; ++partition) wake(partition);
+    return returned.complete ? std::optional(returned.records) : std::nullopt;
 }
 
 /// Workers that sleep until what they know of is due do not know of these records.

@@ -47,6 +47,11 @@ public:
         if (count_ == ready_) [[unlikely]] make_ready(count_ + kReadyMax);
         return records_[count_++];
     }
+    /// The same for one who describes the record elsewhere.
+    void keep(std::size_t bytes) noexcept {
+        used_ += aligned(bytes);
+        ++count_;
+    }
     void add_gap(const Gap& gap) { gaps_.push_back(gap); }
     /// Takes back everything of one partition.
     void remove(std::string_view topic, std::uint32_t partition) {

@@ -34,6 +34,7 @@ private:
     void refuse_workers(const WorkFiles& work, std::string_view what) const;
     /// Throws Error busy if a dead letter of the partition is under way.
     void refuse_letters(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const;
+    void retire_words(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const;
     [[nodiscard]] PartitionResetDone reset_partition(AdminTopic& topic, WorkFiles& work, const PartitionReset& one, bool gating);
     /// Workers that sleep until there is something to do look again.
     static void wake_workers(const TopicFiles& topic) noexcept;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "dead_letter_log.hpp"
 #include "error_about.hpp"
 #include "group_table/group_gates.hpp"
 #include "platform/files.hpp"
@@ -15,6 +16,8 @@
 #include "queue_options.hpp"
 #include "topic_paths.hpp"
 #include "work_creation.hpp"
+#include "work_settings.hpp"
+#include "work_table/retiring.hpp"
 
 namespace ringmain {
 
@@ -55,14 +58,26 @@ void QueueAdmin::Impl::refuse_letters(AdminTopic& topic, WorkFiles& work, std::u
                           std::to_string(*offset) + " is under way; try again");
 }
 
+/// Workers that are stopped with a word of before the reset find it changed, and write no letter of it.
+void QueueAdmin::Impl::retire_words(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const {
+    const WorkFiles::Part& before = work.part(partition);
+    const auto& log = topic.log(partition);
+    const work_table::WorkMemory<platform::HostMemory> words(before.base, before.geometry, topic.groups(), log);
+    DeadLetterLogs logs(groups_.shared_broker(), work.handle(), work.name(), dead_letter_topic_of(work.settings()));
+    DeadLetterLog letters(logs, partition, partition_log::Reader<platform::HostMemory>(log));
+    work_table::retire(words, letters);
+}
+
 PartitionResetDone QueueAdmin::Impl::reset_partition(AdminTopic& topic, WorkFiles& work, const PartitionReset& one, bool gating) {
     const auto& groups = topic.groups();
     const group_table::GroupRef group = work.group();
     const std::uint64_t target = target_now(one, topic, gating);
-    const layout::WorkGeometry like = work.part(one.partition).geometry;
     PartitionWord word = groups.word(group.slot, one.partition);
     if (is_done(one, word, target)) return {one.partition, one.target, word.committed, word.generation};
     for (;;) {
+        const layout::WorkGeometry like = work.reopen(one.partition).geometry;
+        word = groups.word(group.slot, one.partition);
+        if (word.generation != like.generation) continue;  // others reset it in between
         const PartitionWord to{target, true, gating, group_table::next_generation(word.generation), group_table::kQueueOwner};
         make_words(topic.files(), groups_.broker().work_name(), like, to.generation);
         const std::uint32_t old = word.generation;
@@ -71,6 +86,7 @@ PartitionResetDone QueueAdmin::Impl::reset_partition(AdminTopic& topic, WorkFile
             if (work.gone()) throw error_about(ErrorCode::mismatch, queue_text(topic.name(), work.name()), "was deleted while it was reset");
             moved = groups.change_word(group.slot, one.partition, word, to);
         } while (!moved && word.generation == old);
+        if (moved) retire_words(topic, work, one.partition);
         // what was made for nothing, when others reset at the same time, or what nobody uses any more
         const std::uint32_t useless = moved ? old : to.generation;
         if (moved || word.generation != to.generation) platform::remove_file(work_words_path(work.directory(), one.partition, useless));
@@ -88,7 +104,7 @@ std::vector<PartitionResetDone> QueueAdmin::Impl::execute(const ResetPlan& plan,
     const group_table::GroupRef group{plan.group_slot, plan.group_born};
     if (require_queue(topic.files(), plan.group) != group)
         throw error_about(ErrorCode::mismatch, queue_text(plan.topic, plan.group), "is another one by now than the plan was made for");
-    WorkFiles& work = reader_.files(topic, plan.group);
+    WorkFiles work = open_queue(reader_.files(topic, plan.group).handle(), plan.group, platform::Access::read_write);
     if (!force) refuse_workers(work, "reset it");
     const bool gating = group_table::wants_gates(topic.groups(), group.slot);
     check_targets(plan, topic, gating, force);

@@ -80,11 +80,24 @@ Received WorkRecords::copy(std::uint64_t offset) noexcept {
     return Received::record;
 }
 
+bool WorkRecords::copy_plain(std::uint64_t offset) noexcept {
+    partition_log::RecordView view;
+    if (reader_.look(offset, view) != Found::record || (view.flags & layout::kHasHeaders) != 0) return false;
+    std::byte* const to = batch_.bodies.reserve(view.length);
+    if (to == nullptr) return false;
+    reader_.copy_body(view, to);
+    copied_ = view;
+    copied_headers_ = 0;
+    return true;
+}
+
 void WorkRecords::took(std::uint64_t offset, std::uint64_t word) noexcept {
-    ConsumerRecord& record = batch_.bodies.add(copied_.length);
-    describe_record(copied_, copied_headers_, topic_, partition_, offset, record);
-    const std::chrono::milliseconds left(work_table::until(work_table::time_of(word), now_ms_));
-    batch_.records.push_back({record, work_table::count_of(word), {partition_, generation_, offset, word}, left});
+    batch_.bodies.keep(copied_.length);
+    QueueRecord& record = batch_.add();
+    describe_record(copied_, copied_headers_, topic_, partition_, offset, record.record);
+    record.deliveries = work_table::count_of(word);
+    record.lock = {partition_, generation_, offset, word};
+    record.lock_left = std::chrono::milliseconds(work_table::until(work_table::time_of(word), now_ms_));
 }
 
 void WorkRecords::lost(std::uint64_t from, std::uint64_t to) noexcept { add_gap(from, to, GapReason::overwritten); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,19 +16,26 @@
 namespace ringmain {
 
 /// What one acquire collects, from all partitions.
-struct WorkBatch {
+class WorkBatch {
+public:
     explicit WorkBatch(std::size_t buffer_bytes) : bodies(buffer_bytes) {}
 
     void begin(std::size_t records_max) {
-        bodies.begin(records_max);
-        records.clear();
-        records.reserve(records_max);
+        bodies.begin(0);
+        if (records_.size() < records_max) records_.resize(records_max);
+        count_ = 0;
         gaps.clear();
     }
+    /// The next record, as an earlier batch left it: every field is to be filled.
+    [[nodiscard]] QueueRecord& add() noexcept { return records_[count_++]; }
+    [[nodiscard]] std::span<const QueueRecord> records() const noexcept { return {records_.data(), count_}; }
 
     PollBatch bodies;
-    std::vector<QueueRecord> records;
     std::vector<Gap> gaps;
+
+private:
+    std::vector<QueueRecord> records_;  // the first count_ are this batch
+    std::size_t count_ = 0;
 };
 
 /// The `Records` of work_table/taking.hpp, for one partition. Not thread-safe.
@@ -48,6 +56,7 @@ public:
 
     [[nodiscard]] work_table::Peeked peek(std::uint64_t offset) noexcept;
     [[nodiscard]] work_table::Received copy(std::uint64_t offset) noexcept;
+    [[nodiscard]] bool copy_plain(std::uint64_t offset) noexcept;
     /// A copy that is not added takes no memory.
     void drop() noexcept {}
 

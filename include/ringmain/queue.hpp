@@ -101,7 +101,7 @@ struct SettleResult {
     Settled settled = Settled::done;
     Status status = Status::ok;
     /// lock_lost: who has the record now; nothing: nobody, or it is finished.
-    std::optional<std::uint32_t> taken_by_slot;
+    std::optional<std::uint32_t> taken_by_slot = std::nullopt;
     std::uint32_t taken_by_pid = 0;  ///< 0: not known.
     bool dead_lettered = false;      ///< nack: it was the last delivery.
     /// nack with a delay on an `overwrite` topic: more than half of the log is used since the record; it may be lost before.

@@ -43,8 +43,15 @@ public:
         if (!work_.current()) return {0, Short::fenced, 0};
         Acquired acquired;
         sweep(count, now, records, acquired);
-        for (;;) {
+        for (bool looked_for_lost = false;;) {
             while (acquired.records < count && acquired.why == Short::no) claim(count, now, records, acquired);
+            if (acquired.why == Short::window_full && !looked_for_lost && work_.log_start() > acquired.at) {
+                looked_for_lost = true;
+                acquired.why = Short::no;
+                work_.lower_next_due(now, now);  // whoever holds what retention took holds nothing: no lock is waited for
+                sweep(count, now, records, acquired);
+                continue;
+            }
             if (!move_on(records) || acquired.why != Short::window_full) return acquired;
             acquired.why = Short::no;  // it was full of what is finished: offsets without records, or lost ones
         }
@@ -118,12 +125,17 @@ private:
         }
         if (!move_frontier(first, behind)) return;
         M::point("claim.claimed");
-        for (std::uint64_t offset = first; offset < behind; ++offset) {
-            take(offset, now, records, acquired);
-            if (acquired.why == Short::no) continue;
-            work_.lower_next_due(now, now);  // the rest is free, below the frontier
-            return;
+        const std::uint64_t lock = taking_.fresh_lock(now);
+        for (std::uint64_t offset = first; offset < behind && acquired.why == Short::no; ++offset) {
+            if (const std::uint64_t word = taking_.take_fresh(offset, lock, records); word != 0) [[likely]] {
+                records.took(offset, word);
+                ++acquired.records;
+            } else {
+                take(offset, now, records, acquired);
+            }
         }
+        // of all locks at once; and what there was no room for is free, below the frontier
+        work_.lower_next_due(acquired.why == Short::no ? time_of(lock) : now, now);
     }
 
     /// Answers when the offset is to be looked at again, if that is known.

@@ -35,10 +35,23 @@ public:
         : work_(work), rules_(rules), slot_(slot), letters_(work, rules, letters, slot) {}
 
     [[nodiscard]] Answered ack(std::uint64_t offset, std::uint64_t lock) noexcept {
+        const Answered answered = ack_of_many(offset, lock);
+        if (answered.answer != Answer::done) return answered;
+        if (++acked_ % kAdvanceEvery == 0 || work_.start() == offset) advance(work_);
+        return settled();
+    }
+
+    /// The same for one of a batch, which ends with end_of_many: the start is moved, and a reset is looked for, once.
+    [[nodiscard]] Answered ack_of_many(std::uint64_t offset, std::uint64_t lock) noexcept {
         if (!is_mine(offset, lock)) return {Answer::invalid};
         if (!work_.change(offset, lock, done_word(offset, DoneReason::acked))) return refused(offset);
         M::point("ack.done");
-        if (++acked_ % kAdvanceEvery == 0 || work_.start() == offset) advance(work_);
+        return {};
+    }
+    /// done, or fenced: then the whole batch was. Requires that one was done.
+    [[nodiscard]] Answered end_of_many() noexcept {
+        while (advance(work_)) {
+        }
         return settled();
     }
 

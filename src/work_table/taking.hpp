@@ -47,6 +47,7 @@ enum class Received : std::uint8_t {
 /// `Records`, the log as the caller sees it:
 ///     Peeked peek(std::uint64_t offset) noexcept;
 ///     Received copy(std::uint64_t offset) noexcept;
+///     bool copy_plain(std::uint64_t offset) noexcept;    as copy, but false of any but a record without headers that there is room for
 ///     void drop() noexcept;                          the record that was copied last is not the caller's after all
 template <class M, class Letters>
 class Taking {
@@ -82,6 +83,26 @@ public:
             }
             return receive(offset, seen, step.word, records);
         }
+    }
+
+    /// The word of a lock on the first delivery of any offset, but for its lap.
+    [[nodiscard]] std::uint64_t fresh_lock(std::uint64_t now) const noexcept { return locked_word(1, 0, now + rules_.lock_ms, slot_, 0); }
+
+    /// What nearly every record is: never seen by anybody, and without wishes of its own. Copied before it is locked, since nothing
+    /// of it decides whether it may be. Answers the word of the lock; 0: nothing was done, and take() sees to it. The caller lowers
+    /// next_due.
+    template <class Records>
+    [[nodiscard]] std::uint64_t take_fresh(std::uint64_t offset, std::uint64_t lock, Records& records) noexcept {
+        const std::uint64_t seen = work_.word_of(offset);
+        if (state_of(seen) != WorkState::done || work_.start() > offset || is_done(seen, offset)) return 0;
+        if (!records.copy_plain(offset)) return 0;
+        const std::uint64_t mine = lock | work_.lap(offset);
+        M::point("fresh.seen");
+        if (!work_.change(offset, seen, mine)) return 0;
+        M::point("fresh.changed");
+        if (work_.start() <= offset && !passed(offset)) return mine;
+        work_.change(offset, mine, seen);
+        return 0;
     }
 
     [[nodiscard]] Lettering<M, Letters>& letters() noexcept { return letters_; }

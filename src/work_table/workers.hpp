@@ -29,7 +29,7 @@ public:
     }
 
     /// A slot for this client, or nothing if living ones have all. `is_dead(client word)`: proven dead; before such a one's slot
-    /// is used again, `return_records(slot, owner)` takes its records back in all partitions. Dying in here leaves a slot of a
+    /// is used again, `return_records(slot, owner)` takes its records back in all partitions, or says that it could not. Dying in here leaves a slot of a
     /// dead client, which the next one takes.
     template <class IsDead, class ReturnRecords>
     [[nodiscard]] std::optional<std::uint32_t> join(std::uint64_t client, const IsDead& is_dead, const ReturnRecords& return_records) noexcept {
@@ -39,7 +39,7 @@ public:
         for (std::uint32_t slot = 0; slot < count_; ++slot) {
             const std::uint64_t holder = owner(slot);
             if (holder == 0 || !is_dead(holder)) continue;
-            return_records(slot, holder);
+            if (!return_records(slot, holder)) continue;
             if (take(slot, holder, client) || take(slot, 0, client)) return slot;  // 0: another one has freed it
         }
         return std::nullopt;

@@ -94,6 +94,7 @@ void reap(WorkStage& stage, QueueWorkerActor&) {
     const auto returning = [&stage](std::uint32_t slot, std::uint64_t dead) {
         (void)return_records(stage.view.work(), stage.view.shape.rules, slot, [&] { return stage.view.workers.owner(slot) == dead; },
                              stage.view.now());
+        return true;
     };
     (void)stage.view.workers.join(kHeir + 9, is_dead, returning);
 }

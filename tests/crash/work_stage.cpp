@@ -60,6 +60,7 @@ void WorkOthers::return_of_the_dead() {
     const auto is_dead = [](std::uint64_t client) { return client == kVictim; };
     const auto returning = [&](std::uint32_t slot, std::uint64_t owner) {
         (void)return_records(view.work(), view.shape.rules, slot, [&] { return view.workers.owner(slot) == owner; }, view.now());
+        return true;
     };
     require(view.workers.join(kHeir, is_dead, returning).has_value(), "the dead worker's slot does not come back");
     const std::uint64_t end = std::min(view.log_end(), view.start() + view.shape.window);

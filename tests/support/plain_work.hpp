@@ -262,6 +262,10 @@ public:
             default: return work_table::Received::gone;
         }
     }
+    bool copy_plain(std::uint64_t offset) noexcept {
+        const work_table::Peeked peeked = peek(offset);
+        return !peeked.delay_ms && !peeked.expired && copy(offset) == work_table::Received::record;
+    }
     void drop() noexcept { ++drops; }
     void took(std::uint64_t offset, std::uint64_t word) noexcept {
         held[count].offset = offset;

@@ -33,6 +33,7 @@ struct AnyRecords {
         return {work.reader().look(offset, view), {}, false};
     }
     static work_table::Received copy(std::uint64_t) noexcept { return work_table::Received::record; }
+    bool copy_plain(std::uint64_t offset) noexcept { return peek(offset).found == partition_log::Found::record; }
     static void drop() noexcept {}
     void took(std::uint64_t offset, std::uint64_t word) { taken.emplace_back(offset, word); }
     static void lost(std::uint64_t, std::uint64_t) noexcept {}
@@ -50,7 +51,7 @@ public:
           files_(open_queue(broker.impl()->open_topic(topic), queue, platform::Access::read_write)),
           workers_(files_.workers(), layout::kWorkersMax),
           client_(client != 0 ? client : broker.impl()->client().word()) {
-        const auto slot = workers_.join(client_, [](std::uint64_t) { return false; }, [](std::uint32_t, std::uint64_t) {});
+        const auto slot = workers_.join(client_, [](std::uint64_t) { return false; }, [](std::uint32_t, std::uint64_t) { return true; });
         REQUIRE(slot);
         slot_ = *slot;
     }

@@ -17,12 +17,13 @@ using M = HookedMemory;
 using Work = PlainWork<M>;
 
 constexpr auto kNobodyDead = [](std::uint64_t) { return false; };
-constexpr auto kNothingHeld = [](std::uint32_t, std::uint64_t) {};
+constexpr auto kNothingHeld = [](std::uint32_t, std::uint64_t) { return true; };
 
 template <class W>
 auto returning(W& work) {
     return [&work](std::uint32_t slot, std::uint64_t dead) {
         (void)return_records(work.work(), work.shape.rules, slot, [&] { return work.workers.owner(slot) == dead; }, work.now());
+        return true;
     };
 }
 
@@ -135,10 +136,10 @@ TEST_CASE("a dead worker's slot that another one frees meanwhile is taken as a f
     for (std::uint32_t i = 0; i < 4; ++i) REQUIRE(work.workers.join(kClientA + i, kNobodyDead, kNothingHeld));
     const auto is_dead = [](std::uint64_t client) { return client == kClientA + 3; };
     const auto is_nine = [](std::uint64_t client) { return client == kClientA + 9; };
-    const auto meanwhile = [&](std::uint32_t slot, std::uint64_t) { CHECK(work.workers.free(slot, kClientA + 3)); };
+    const auto meanwhile = [&](std::uint32_t slot, std::uint64_t) { return work.workers.free(slot, kClientA + 3); };
     CHECK(work.workers.join(kClientA + 9, is_dead, meanwhile) == 3);
     CHECK_FALSE(work.workers.free(3, kClientA + 3));
-    const auto overtaken = [&](std::uint32_t, std::uint64_t) { CHECK(work.workers.join(kClientA + 11, is_nine, kNothingHeld) == 3); };
+    const auto overtaken = [&](std::uint32_t, std::uint64_t) { return work.workers.join(kClientA + 11, is_nine, kNothingHeld) == 3; };
     CHECK_FALSE(work.workers.join(kClientA + 10, is_nine, overtaken));
     CHECK(work.workers.owner(3) == kClientA + 11);
 }

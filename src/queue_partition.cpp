@@ -1,0 +1,87 @@
+// One partition of a queue in the hands of one worker.
+#include "queue_partition.hpp"
+
+#include <algorithm>
+
+#include "error_about.hpp"
+#include "group_table/group_gates.hpp"
+#include "platform/clock.hpp"
+
+namespace ringmain {
+
+std::uint64_t work_clock_ms() noexcept { return platform::shared_monotonic_ms() & work_table::kClockMask; }
+
+WorkTime work_time_now() noexcept {
+    return {work_clock_ms(), platform::realtime_coarse_ns(), platform::ticks()};
+}
+
+QueuePartition::QueuePartition(WorkFiles& files, std::uint32_t partition, const work_table::WorkRules& rules, std::uint32_t slot,
+                               DeadLetterLogs& letters, WorkBatch& batch)
+    : files_(files),
+      rules_(rules),
+      slot_(slot),
+      cursor_(files.handle(), partition),
+      letters_(letters, partition, cursor_.reader()),
+      records_(cursor_.log(), files.topic().name(), partition, batch) {
+    check_sound(cursor_);
+    bind(files_.part(partition));
+}
+
+void QueuePartition::bind(const WorkFiles::Part& part) {
+    const work_table::WorkMemory<Memory> work(part.base, part.geometry, files_.topic().groups(), cursor_.log());
+    generation_ = part.geometry.generation;
+    bound_.emplace(Bound{work, {work, rules_, letters_, slot_}, {work, rules_, letters_, slot_}});
+}
+
+Status QueuePartition::rebind() {
+    if (cursor_.deleted()) return Status::topic_deleted;
+    if (files_.gone()) return Status::group_deleted;
+    try {
+        bind(files_.reopen(cursor_.partition()));
+        return Status::ok;
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::topic_deleted) return Status::topic_deleted;
+        return error.code() == ErrorCode::not_found ? Status::group_deleted : Status::corrupt;
+    }
+}
+
+Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint64_t patience_ticks) {
+    if (cursor_.deleted()) return Status::topic_deleted;
+    records_.begin(generation_, now.ms, now.realtime_ns);
+    work_table::Acquired acquired = bound_->acquiring.acquire(count, now.ms, records_);
+    if (acquired.why == work_table::Short::fenced) {
+        if (const Status status = rebind(); status != Status::ok) return status;
+        records_.begin(generation_, now.ms, now.realtime_ns);
+        acquired = bound_->acquiring.acquire(count, now.ms, records_);
+    }
+    if (acquired.why != work_table::Short::open_ticket) return Status::ok;
+    return cursor_.held_up_at(acquired.at, now.ticks, patience_ticks) == Step::corrupt ? Status::corrupt : Status::ok;
+}
+
+void QueuePartition::begin_to_gate() noexcept {
+    const auto& groups = files_.topic().groups();
+    const std::uint32_t slot = files_.group().slot;
+    if (!group_table::wants_gates(groups, slot) || groups.word(slot, cursor_.partition()).touched) return;
+    (void)group_table::regate(groups, slot, cursor_.partition(), cursor_.gate_floor(), group_table::BelowFloor::raise);
+}
+
+bool QueuePartition::ready(const WorkTime& now) const noexcept {
+    const auto& work = bound_->work;
+    const std::uint64_t frontier = std::max(work.control().frontier.load(std::memory_order_acquire), work.start());  // acquire FRONTIER
+    if (frontier < work.start() + work.window() && cursor_.reader().is_decided(frontier)) return true;
+    return due_in_ms(now) == 0;
+}
+
+std::optional<std::uint64_t> QueuePartition::due_in_ms(const WorkTime& now) const noexcept {
+    const auto& work = bound_->work;
+    const std::uint64_t frontier = work.control().frontier.load(std::memory_order_acquire);  // acquire FRONTIER
+    if (frontier <= work.start()) return std::nullopt;
+    return work_table::until(work.next_due(), now.ms);
+}
+
+bool QueuePartition::may_be_lost(std::uint64_t offset) const noexcept {
+    const auto& log = cursor_.log();
+    return !log.block && cursor_.reader().log_end() - offset > log.records / 2;
+}
+
+}  // namespace ringmain

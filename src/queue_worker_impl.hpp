@@ -1,0 +1,100 @@
+// What a worker of a queue is made of: its slot, its partitions, and the locks that it holds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker_impl.hpp"
+#include "platform/fork_guard.hpp"
+#include "queue_partition.hpp"
+#include "ringmain/queue.hpp"
+#include "use_guard.hpp"
+#include "work_files.hpp"
+#include "work_records.hpp"
+#include "work_table/workers.hpp"
+
+namespace ringmain {
+
+class QueueWorker::Impl {
+public:
+    using Memory = platform::HostMemory;
+
+    /// `queue` exists. Throws Error as the public constructor.
+    Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, std::string_view queue, const QueueWorkerOptions& options);
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl();
+
+    AcquireResult acquire(std::size_t records_max, std::chrono::nanoseconds timeout);
+    SettleResult ack(const Lock& lock);
+    SettleResult nack(const Lock& lock, std::optional<std::chrono::milliseconds> delay, std::string_view error);
+    SettleResult release(const Lock& lock);
+    SettleResult reject(const Lock& lock, std::string_view error);
+    SettleResult renew(Lock& lock, std::optional<std::chrono::milliseconds> lock_time);
+    std::size_t ack(std::span<const QueueRecord> records, std::span<SettleResult> results);
+    void close() noexcept;
+
+    [[nodiscard]] std::uint32_t in_flight() const noexcept { return static_cast<std::uint32_t>(held_); }
+    [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
+    [[nodiscard]] const std::string& topic() const noexcept { return files_.topic().name(); }
+    [[nodiscard]] const std::string& queue() const noexcept { return files_.name(); }
+    [[nodiscard]] const QueueOptions& queue_options() const noexcept { return queue_options_; }
+
+private:
+    void join();
+    /// Takes back what workers hold that are proven dead, and frees their places.
+    void reap_others(const WorkTime& now);
+    /// Looks at all partitions, fairly. True if there is something to tell.
+    bool look_once(std::size_t records_max);
+    void collect(std::size_t count, const WorkTime& now);
+    /// How many more records this worker may hold, and how many of `wanted` the queue lets it.
+    [[nodiscard]] std::size_t room(std::size_t wanted, const WorkTime& now);
+    /// Counts anew what the words say, instead of what was answered.
+    void count_held(const WorkTime& now) noexcept;
+    void note_held() noexcept;
+    void fail(QueuePartition& partition, Status status);
+    void wait_and_look(std::size_t records_max, std::chrono::nanoseconds timeout);
+    void sleep(std::chrono::nanoseconds left) noexcept;
+
+    /// Runs `act(partition)` for the lock, and tells what came of it.
+    template <class Act>
+    SettleResult settle(const Lock& lock, const Act& act);
+    std::size_t ack_run(std::span<const QueueRecord> records, std::span<SettleResult> results);
+    [[nodiscard]] SettleResult told(const work_table::Answered& answered, QueuePartition& partition) const;
+    void let_go(std::size_t records) noexcept;
+    void wake_others() noexcept;
+    using Counter = Memory::Atomic<std::uint64_t> layout::WorkerSlot<Memory>::*;
+    work_table::Answered answered_for(const work_table::Answered& answered, Counter counter) noexcept;
+    void count(Counter counter, std::uint64_t by = 1) noexcept;
+
+    std::shared_ptr<Broker::Impl> broker_;
+    platform::ForkGuard fork_guard_;  // the broker's
+    QueueWorkerOptions options_;
+    QueueOptions queue_options_;
+    WorkFiles files_;
+    work_table::WorkRules rules_;
+    work_table::Workers<Memory> workers_;
+    std::uint64_t client_ = 0;
+    std::uint32_t slot_ = 0;
+    bool joined_ = false;
+    DeadLetterLogs letters_;
+    WorkBatch batch_;
+    std::vector<std::unique_ptr<QueuePartition>> partitions_;
+    std::size_t next_ = 0;  // the partition whose turn it is
+    std::size_t held_ = 0;         // records taken and not answered for; a lock that another one took is among them until they are counted
+    std::uint64_t counted_ms_ = 0;  // when they were
+    bool waiting_ = false;         // the last look found nothing
+    std::uint64_t reaped_ms_ = 0;  // when the others were looked at
+    Status status_ = Status::ok;
+    std::vector<PartitionFailure> failures_;
+    std::uint64_t patience_ticks_ = 0;
+    UseFlag use_;
+};
+
+}  // namespace ringmain
