@@ -80,7 +80,7 @@ void ConsumeJob::run() {
         const bool has_output = !printer_.output().buffer().empty();
         const PollResult result =
             consumer_.poll(records_max, has_output ? std::chrono::nanoseconds::zero() : kPollPatience);
-        printer_.tell_gaps(result);
+        printer_.tell_gaps(result.gaps);
         print_records(result);
         const bool dry = result.records.empty();  // nothing more to come at once
         if (!options_.gate.empty())

@@ -9,8 +9,18 @@
 #include "record_format.hpp"
 #include "record_printer.hpp"
 #include "ringmain/consumer.hpp"
+#include "ringmain/queue.hpp"
 
 namespace ringmain::cli {
+
+/// What `-q` asks for.
+struct QueueConsumeOptions {
+    std::string queue;
+    QueueOptions create;            ///< If it does not exist.
+    bool created_as_asked = false;  ///< An option of a new queue was given: one that exists must have the same.
+    bool manual = false;            ///< Answers come on standard input.
+    std::uint32_t in_flight_max = 1'000;
+};
 
 struct ConsumeOptions {
     std::string topic;
@@ -20,6 +30,7 @@ struct ConsumeOptions {
     bool stop_at_end = false;            ///< At the log end offsets of the start.
     std::string gate;                    ///< Held while reading, unless empty.
     std::optional<GroupOptions> group;   ///< Read as a member of it (GroupConsumeJob): no partition, position or gate then.
+    std::optional<QueueConsumeOptions> queue;  ///< Acquire as a worker of it (QueueConsumeJob): nor then.
     std::optional<RecordFormat> format;  ///< Otherwise JSON.
 };
 

@@ -53,7 +53,7 @@ void GroupConsumeJob::run() {
     while (!done()) {
         const std::uint64_t records_max = std::min(kPollRecordsMax, options_.records_max - printer_.records());
         const PollResult result = consumer_.poll(records_max, kPollPatience);
-        printer_.tell_gaps(result);
+        printer_.tell_gaps(result.gaps);
         print(result);
         commit_printed();
         check(result);

@@ -20,8 +20,20 @@ void RecordPrinter::add(const ConsumerRecord& record) {
     output_.spill();
 }
 
-void RecordPrinter::tell_gaps(const PollResult& result) {
-    for (const Gap& gap : result.gaps) {
+void RecordPrinter::add(const QueueRecord& record) {
+    if (format_)
+        return add(record.record);
+    std::string& out = output_.buffer();
+    append_json(out, record.record);
+    out.pop_back();
+    out += fmt::format(",\"deliveries\":{},\"lock\":\"{}:{}\",\"lock_ms\":{}}}\n", record.deliveries, record.lock.partition, record.lock.offset,
+                       record.lock_left.count());
+    ++records_;
+    output_.spill();
+}
+
+void RecordPrinter::tell_gaps(std::span<const Gap> gaps) {
+    for (const Gap& gap : gaps) {
         note("gap: {}[{}] {}..{} {} records {}", gap.topic, gap.partition, gap.from, gap.to, gap.count(), to_string(gap.reason));
         ++gaps_;
         lost_records_ += gap.count();

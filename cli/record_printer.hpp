@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "output.hpp"
 #include "record_format.hpp"
 #include "ringmain/consumer.hpp"
+#include "ringmain/queue.hpp"
 
 namespace ringmain::cli {
 
@@ -21,7 +23,9 @@ public:
 
     /// Buffered; see Output.
     void add(const ConsumerRecord& record);
-    void tell_gaps(const PollResult& result);
+    /// In JSON also how often it was delivered, and under which name it is answered for.
+    void add(const QueueRecord& record);
+    void tell_gaps(std::span<const Gap> gaps);
     /// "17 records consumed from trades, 2 gaps with 5 records lost", on stderr.
     void tell_counts(const std::string& topic) const;
 
