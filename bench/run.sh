@@ -34,7 +34,7 @@ commit=$(git -C "$root" -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/n
 changed() { git -C "$root" -c safe.directory='*' status --porcelain -- include src bench ':!bench/results'; }
 [ "$commit" = unknown ] || [ -z "$(changed)" ] || commit=$commit-modified
 
-order="limits round_trip stream bulk two_producers attached_readers idle system_calls groups"
+order="limits round_trip stream bulk two_producers attached_readers idle system_calls groups queues"
 parts=
 for program in $order; do
     case $program in
