@@ -54,7 +54,8 @@ Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint
         records_.begin(generation_, now.ms, now.realtime_ns);
         acquired = bound_->acquiring.acquire(count, now.ms, records_);
     }
-    if (acquired.why != work_table::Short::open_ticket) return Status::ok;
+    held_up_ = acquired.why == work_table::Short::open_ticket;
+    if (!held_up_) return Status::ok;
     return cursor_.held_up_at(acquired.at, now.ticks, patience_ticks) == Step::corrupt ? Status::corrupt : Status::ok;
 }
 

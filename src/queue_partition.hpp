@@ -48,6 +48,8 @@ public:
     [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
     [[nodiscard]] PartitionCursor& cursor() noexcept { return cursor_; }
 
+    /// At the last look an open ticket was in the way of the next record.
+    [[nodiscard]] bool held_up() const noexcept { return held_up_; }
     /// Something may be available: a record that nobody was handed, or one that is due again.
     [[nodiscard]] bool ready(const WorkTime& now) const noexcept;
     /// How long nothing that was handed out before is due; nothing: nothing was, or all is finished.
@@ -84,6 +86,7 @@ private:
     DeadLetterLog letters_;
     WorkRecords records_;
     std::uint32_t generation_ = 0;
+    bool held_up_ = false;
     std::optional<Bound> bound_;
 };
 

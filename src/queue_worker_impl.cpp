@@ -198,7 +198,7 @@ void QueueWorker::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     for (const auto& partition : partitions_) {
         if (status_ != Status::would_block && (partition->ready(now) || partition->cursor().deleted())) return;
         if (const auto due = partition->due_in_ms(now)) left = std::min<std::chrono::nanoseconds>(left, milliseconds(std::max<std::uint64_t>(*due, 1)));
-        if (partition->cursor().ready(partition->cursor().position())) left = std::min(left, options_.patience);
+        if (partition->held_up()) left = std::min(left, options_.patience);
     }
     sleep.sleep(left);
 }
