@@ -51,6 +51,7 @@ struct OracleMemory {
         void store(T value, std::memory_order) noexcept { value_ = value; }
         T exchange(T value, std::memory_order) noexcept { return changed(value); }
         T fetch_add(T value, std::memory_order) noexcept { return changed(value_ + value); }
+        T fetch_sub(T value, std::memory_order) noexcept { return changed(value_ - value); }
         T fetch_or(T value, std::memory_order) noexcept { return changed(value_ | value); }
         T fetch_and(T value, std::memory_order) noexcept { return changed(value_ & value); }
 
@@ -66,6 +67,9 @@ struct OracleMemory {
             }
             expected = found;
             return false;
+        }
+        bool compare_exchange_strong(T& expected, T desired, std::memory_order order) noexcept {
+            return compare_exchange_strong(expected, desired, order, order);
         }
         bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
                                    std::memory_order failure) noexcept {
