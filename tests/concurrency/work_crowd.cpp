@@ -18,7 +18,7 @@ using namespace work_table;
 namespace {
 
 constexpr std::uint32_t kPointsMax = 30;
-constexpr std::uint32_t kStops = 24;
+constexpr std::uint32_t kStops = 128;
 constexpr std::size_t kBatch = 5;
 
 }  // namespace

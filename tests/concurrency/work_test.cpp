@@ -25,7 +25,7 @@ WorkShape crowd_shape() {
 
 TEST_CASE("Workers that ack, fail, forget and come too late finish every record once") {
     WorkCrowd crowd("queue workers", crowd_shape());
-    crowd.run(scaled(20'000));
+    crowd.run(scaled(10'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.acked() > 0);
     CHECK(crowd.dead_lettered() > 0);
@@ -34,7 +34,7 @@ TEST_CASE("Workers that ack, fail, forget and come too late finish every record 
 TEST_CASE("Workers that die anywhere lose no record and double no letter") {
     WorkCrowd crowd("queue deaths", crowd_shape());
     crowd.deaths = 20;
-    crowd.run(scaled(20'000));
+    crowd.run(scaled(10'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.ended_lives() > 0);
     CHECK(crowd.dead_lettered() > 0);
@@ -45,7 +45,7 @@ TEST_CASE("A narrow window in which every word is used again and again finishes 
     shape.window = 4;
     WorkCrowd crowd("queue of a narrow window", shape);
     crowd.deaths = 20;
-    crowd.run(scaled(5'000));
+    crowd.run(scaled(3'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("Retention that takes unfinished records loses each once, and tells it
     shape.gating = false;
     WorkCrowd crowd("queue and retention", shape);
     crowd.retention = 20;
-    crowd.run(scaled(20'000));
+    crowd.run(scaled(10'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.lost() > 0);
 }
@@ -67,7 +67,7 @@ TEST_CASE("Retention and deaths together: every record is acked, dead or lost") 
     WorkCrowd crowd("queue, retention and deaths", shape);
     crowd.retention = 20;
     crowd.deaths = 20;
-    crowd.run(scaled(20'000));
+    crowd.run(scaled(10'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("Workers never hold more together than their queue's cap, and never st
     shape.rules.lock_ms = 1'000'000;
     WorkCrowd crowd("queue with a cap", shape);
     crowd.forgetful = false;
-    crowd.run(scaled(20'000));
+    crowd.run(scaled(10'000));
     CHECK(crowd.faults() == std::vector<std::string>{});
     CHECK(crowd.in_hand_max() <= 7);
     CHECK(crowd.in_hand_max() > 1);
