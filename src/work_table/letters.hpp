@@ -87,7 +87,7 @@ public:
 
 private:
     Ended send(std::uint64_t offset, std::uint64_t word, std::uint64_t now) noexcept {
-        M::fence(std::memory_order_seq_cst);  // the own word before the table's; pairs with retire()
+        M::fence(std::memory_order_seq_cst);  // release RETIRE, acquire RETIRE: the own word before the look at the table's
         if (!work_.current()) return Ended::finished;  // after a reset: the record may be delivered again
         const LetterOf letter{offset, count_of(word), reason_of(word)};
         if (!letters_.usable() || letters_.prepare(letter) != Status::ok) return keep(offset, word, now);

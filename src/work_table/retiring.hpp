@@ -16,7 +16,7 @@ namespace ringmain::work_table {
 /// letters.hpp. Anybody may, as often as wished; whoever dies in it leaves the rest to be done again. Answers how many there were.
 template <class M, class Letters>
 std::uint64_t retire(const WorkMemory<M>& old, Letters& letters) noexcept {
-    M::fence(std::memory_order_seq_cst);  // the table's word before the words; pairs with Lettering::send
+    M::fence(std::memory_order_seq_cst);  // release RETIRE, acquire RETIRE: the table's word before the looks at the old ones
     std::uint64_t retired = 0;
     for (std::uint64_t index = 0; index < old.window(); ++index) {
         for (std::uint64_t seen = old.word_of(index); state_of(seen) != WorkState::done; seen = old.word_of(index)) {

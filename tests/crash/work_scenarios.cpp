@@ -99,10 +99,8 @@ void reap(WorkStage& stage, QueueWorkerActor&) {
     (void)stage.view.workers.join(kHeir + 9, is_dead, returning);
 }
 
-}  // namespace
-
-std::vector<WorkScenario> work_scenarios() {
-    std::vector<WorkScenario> all = {
+std::vector<WorkScenario> acquiring() {
+    return {
         {"acquire what was never handed out", nothing, acquire_three, gating()},
         {"acquire what was given back", [](WorkStage& stage) {
              const auto holder = other(stage);
@@ -120,6 +118,11 @@ std::vector<WorkScenario> work_scenarios() {
              for (std::size_t i = 0; i < WorkStage::kRecords; ++i) (void)holder->ack(holder->records.held[i]);
          }, acquire_three, gating()},
         {"expiry of the last delivery: a letter", [](WorkStage& stage) { other_lets_expire(stage, 2, 3); }, acquire_three, gating()},
+    };
+}
+
+std::vector<WorkScenario> settling() {
+    return {
         {"ack of the first", victim_holds_three, ack, gating()},
         {"ack of another", victim_holds_three,
          [](WorkStage& stage, QueueWorkerActor& victim) { stage.ack(victim, stage.report->held[1]); }, gating()},
@@ -146,6 +149,11 @@ std::vector<WorkScenario> work_scenarios() {
              victim_holds_three(stage);
              stage.view.board->refuses.store(1, std::memory_order_release);
          }, reject, gating()},
+    };
+}
+
+std::vector<WorkScenario> upkeep() {
+    return {
         {"finish a letter that was announced", [](WorkStage& stage) { announce(stage, false); }, acquire_twice, gating()},
         {"finish a letter that was written", [](WorkStage& stage) { announce(stage, true); }, acquire_twice, gating()},
         {"acquire under a cap", nothing, acquire_three, with(gating(), [](WorkShape& shape) { shape.rules.in_flight_max = 4; })},
@@ -161,6 +169,11 @@ std::vector<WorkScenario> work_scenarios() {
              for (std::size_t i = 3; i-- > 1;) (void)holder->ack(holder->records.held[i]);
              stage.view.set_word(0, done_word(0, DoneReason::acked));
          }, [](WorkStage& stage, QueueWorkerActor&) { (void)advance(stage.view.work()); }, gating()},
+    };
+}
+
+std::vector<WorkScenario> losing() {
+    return {
         {"acquire what is lost", [](WorkStage& stage) { partition_log::delete_before(stage.view.host_log, 3); }, acquire_three, overwriting()},
         {"acquire what is lost under another's lock", [](WorkStage& stage) {
              other_lets_expire(stage, 2, 1);
@@ -169,6 +182,13 @@ std::vector<WorkScenario> work_scenarios() {
         {"acquire behind a window that is lost", [](WorkStage& stage) { stage.view.publish_many(40); }, acquire_three,
          with(overwriting(), [](WorkShape& shape) { shape.window = 4; })},
     };
+}
+
+}  // namespace
+
+std::vector<WorkScenario> work_scenarios() {
+    std::vector<WorkScenario> all = acquiring();
+    for (const auto& more : {settling(), upkeep(), losing()}) all.insert(all.end(), more.begin(), more.end());
     const auto add = [&all](const std::string& base, const std::string& what, Meanwhile meanwhile, const WorkShape& shape) {
         for (const WorkScenario& one : std::vector<WorkScenario>(all)) {
             if (one.name != base) continue;
