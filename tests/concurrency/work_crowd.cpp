@@ -75,6 +75,7 @@ private:
         auto& work = crowd_.work_;
         const auto returning = [&work](std::uint32_t slot, std::uint64_t dead) {
             (void)return_records(work.work(), work.shape.rules, slot, [&] { return work.workers.owner(slot) == dead; }, work.now());
+            return true;
         };
         return work.workers.join(client_, crowd_.lives_->is_dead(), returning);
     }

@@ -135,6 +135,7 @@ private:
         };
         const auto returning = [this](std::uint32_t slot, std::uint64_t owner) {
             (void)return_records(view_.work(), view_.shape.rules, slot, [&] { return view_.workers.owner(slot) == owner; }, now_ms());
+            return true;
         };
         const auto slot = view_.workers.join(client, is_dead, returning);
         if (!slot) return 2;

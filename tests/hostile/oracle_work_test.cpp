@@ -95,6 +95,7 @@ private:
         const std::uint64_t client = Oracle::random();
         const auto returning = [this](std::uint32_t slot, std::uint64_t owner) {
             (void)return_records(work_.work(), work_.shape.rules, slot, [&] { return work_.workers.owner(slot) == owner; }, work_.now());
+            return (Oracle::random() & 7) != 0;
         };
         const auto slot = work_.workers.join(client, IsDead{}, returning);
         if (slot && *slot >= work_.shape.workers) std::abort();

@@ -137,19 +137,15 @@ struct ReferenceWork {
     /// `swept`: what was handed out before is looked at. `look(offset)`: brings up to date what a dead worker was ending.
     ReferenceAcquired acquire(std::uint32_t slot, std::size_t count, bool swept, const std::function<void(std::uint64_t)>& look) {
         ReferenceAcquired got;
-        for (std::uint64_t offset = start; swept && offset < std::min({frontier, end(), start + window}); ++offset) {
-            if (at(offset).done()) continue;
-            if (got.offsets.size() == count) break;
-            if (at(offset).state == EntryState::ending) {
-                look(offset);
-            } else if (take(offset, slot)) {
-                got.offsets.push_back(offset);
-            }
-        }
+        if (swept) sweep(slot, count, got, look);
+        bool looked_for_lost = false;
         while (got.offsets.size() < count && !got.empty && !got.window_full) {
             frontier = std::max(frontier, start);
             if (frontier >= end()) {
                 got.empty = true;
+            } else if (frontier >= start + window && !looked_for_lost && gone(start)) {
+                looked_for_lost = true;
+                sweep(slot, count, got, look);
             } else if (frontier >= start + window) {
                 got.window_full = !move_on();
             } else if (const std::uint64_t offset = frontier++; take(offset, slot)) {
@@ -158,6 +154,18 @@ struct ReferenceWork {
         }
         move_on();
         return got;
+    }
+
+    void sweep(std::uint32_t slot, std::size_t count, ReferenceAcquired& got, const std::function<void(std::uint64_t)>& look) {
+        for (std::uint64_t offset = start; offset < std::min({frontier, end(), start + window}); ++offset) {
+            if (at(offset).done()) continue;
+            if (got.offsets.size() == count) break;
+            if (at(offset).state == EntryState::ending) {
+                look(offset);
+            } else if (take(offset, slot)) {
+                got.offsets.push_back(offset);
+            }
+        }
     }
 
     bool move_on() {
