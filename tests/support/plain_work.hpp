@@ -263,8 +263,8 @@ public:
         }
     }
     bool copy_plain(std::uint64_t offset) noexcept {
-        const work_table::Peeked peeked = peek(offset);
-        return !peeked.delay_ms && !peeked.expired && copy(offset) == work_table::Received::record;
+        if (copy(offset) != work_table::Received::record) return false;
+        return held[count].item.delay_ms == 0 && held[count].item.ttl_ms == 0;
     }
     void drop() noexcept { ++drops; }
     void took(std::uint64_t offset, std::uint64_t word) noexcept {

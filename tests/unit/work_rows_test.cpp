@@ -69,18 +69,22 @@ std::vector<Row<M>> rows() {
     const auto nothing = [](W&) {};
     const auto acquire = [](W& world) { (void)world.a.acquire(3); };
     const auto reject = [](W& world) { (void)world.a.reject(world.held[0]); };
+    const auto release_first = [](W& world) { (void)world.a.release(world.held[0]); };
     WorkShape capped;
     capped.rules.in_flight_max = 5;
     WorkShape narrow;
     narrow.window = 4;
     std::vector<Row<M>> all = {
         {"claim: after CAS(frontier)", "claim.claimed", nothing, acquire},
-        {"take: after CAS -> LOCKED", "take.changed", nothing, acquire},
-        {"take: hint not lowered", "take.changed", [](W& world) { world.control().next_due.store(world.now() + kSweepMs, std::memory_order_release); },
+        {"take: before CAS -> LOCKED", "fresh.seen", nothing, acquire},
+        {"take: after CAS -> LOCKED", "fresh.changed", nothing, acquire},
+        {"take: hint not lowered", "fresh.changed", [](W& world) { world.control().next_due.store(world.now() + kSweepMs, std::memory_order_release); },
          acquire},
-        {"take: copied", "take.copied", nothing, acquire},
-        {"sweep: after raising next_due", "sweep.raised", [](W& world) { (void)world.a.release(world.held[0]); }, acquire},
-        {"sweep: before lowering it", "sweep.swept", [](W& world) { (void)world.a.release(world.held[0]); }, acquire},
+        {"take again: before CAS -> LOCKED", "take.seen", release_first, acquire},
+        {"take again: after CAS -> LOCKED", "take.changed", release_first, acquire},
+        {"take again: copied", "take.copied", release_first, acquire},
+        {"sweep: after raising next_due", "sweep.raised", release_first, acquire},
+        {"sweep: before lowering it", "sweep.swept", release_first, acquire},
         {"ack: after CAS", "ack.done", nothing, [](W& world) { (void)world.a.ack(world.held[0]); }},
         {"nack: after CAS", "nack.done", nothing, [](W& world) { (void)world.a.nack(world.held[0]); }},
         {"release: after CAS", "nack.done", nothing, [](W& world) { (void)world.a.release(world.held[0]); }},

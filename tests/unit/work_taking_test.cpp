@@ -331,3 +331,78 @@ TEST_CASE("take: an equal word of a later lap gives itself away behind the excha
     CHECK(world.letters_end() == 0);
     CHECK(world.value(world.control().lost) == 0);
 }
+
+namespace {
+
+std::uint64_t take_fresh(World& world, std::uint64_t offset) {
+    return world.taking.take_fresh(offset, world.taking.fresh_lock(world.now()), world.records);
+}
+
+}  // namespace
+
+TEST_CASE("the short way takes what nobody has seen, as the long one does, and nothing else") {
+    const WorkShape shape{.log = {.records = 16, .first_offset = 32}};
+    for (const std::uint64_t free : {std::uint64_t{0}, done_word(16, DoneReason::acked), done_word(0, DoneReason::lost)}) {
+        World world(shape);
+        world.set_word(32, free);
+        CHECK(take_fresh(world, 32) == locked_word(1, 0, world.now() + 1'000, 0, 2));
+        CHECK(world.word(32) == locked_word(1, 0, world.now() + 1'000, 0, 2));
+        CHECK(world.records.held[0].item.id == 32);
+    }
+    const std::uint64_t now = shape.now;
+    for (const std::uint64_t other : {done_word(32, DoneReason::acked), ready_word(1, 0, now - 5, 2), locked_word(1, 0, now - 500, kOther, 2),
+                                      locked_word(1, 0, now + 500, kOther, 1), preparing_word(LetterReason::limit, 3, now - 500, kOther, 2),
+                                      intent_word(LetterReason::limit, 3, 0, 2), condemned_word(3, now - 5, LetterReason::limit, 2)}) {
+        World world(shape);
+        world.set_word(32, other);
+        CHECK(take_fresh(world, 32) == 0);
+        CHECK(world.word(32) == other);
+    }
+}
+
+TEST_CASE("the short way leaves records with wishes, offsets without one, and those without room to the long one") {
+    World world;
+    const std::uint64_t delayed = world.publish({.id = 8, .delay_ms = 5});
+    const std::uint64_t mortal = world.publish({.id = 9, .ttl_ms = 5});
+    const std::uint64_t skipped = world.skip();
+    for (const std::uint64_t offset : {delayed, mortal, skipped}) {
+        CHECK(take_fresh(world, offset) == 0);
+        CHECK(world.word(offset) == 0);
+    }
+    world.records.room = 0;
+    CHECK(take_fresh(world, 2) == 0);
+    CHECK(world.word(2) == 0);
+}
+
+TEST_CASE("the short way gives back what retention takes meanwhile, and the long one finishes it as lost, once") {
+    for (const char* point : {"fresh.seen", "fresh.changed"}) {
+        INFO(point);
+        World world;
+        const M::Scope scope(M::once_at(point, [&] { partition_log::delete_before(world.host_log, 5); }));
+        CHECK(take_fresh(world, 2) == 0);
+        CHECK(world.word(2) == 0);
+        CHECK(world.take(2).took == Took::lost);
+        CHECK(world.value(world.control().lost) == 1);
+    }
+    World world;
+    LogRecords<M> records(world);
+    LogLetters<M> letters(world, 1);
+    Taking<M, LogLetters<M>> other(world.work(), world.shape.rules, letters, 1);
+    const M::Scope scope(M::once_at("fresh.changed", [&] {
+        partition_log::delete_before(world.host_log, 5);
+        CHECK(other.take(2, world.now(), records).took == Took::lost);  // under the lock of the first
+    }));
+    CHECK(take_fresh(world, 2) == 0);
+    CHECK(world.word(2) == done_word(2, DoneReason::lost));
+    CHECK(world.take(2).took == Took::nothing);
+    CHECK(world.value(world.control().lost) == 1);
+}
+
+TEST_CASE("the short way loses against whoever takes or finishes the record meanwhile") {
+    for (const std::uint64_t theirs : {locked_word(1, 0, 1'001'000, kOther, 0), done_word(2, DoneReason::acked)}) {
+        World world;
+        const M::Scope scope(M::once_at("fresh.seen", [&] { world.set_word(2, theirs); }));
+        CHECK(take_fresh(world, 2) == 0);
+        CHECK(world.word(2) == theirs);
+    }
+}
