@@ -13,7 +13,6 @@ namespace {
 
 using partition_log::Decision;
 using partition_log::Found;
-using partition_log::RecordView;
 using work_table::LetterOf;
 using work_table::LetterReason;
 using work_table::LetterTicket;
@@ -41,26 +40,19 @@ DeadLetterReason public_reason(LetterReason reason) noexcept {
     return DeadLetterReason::worker_died;
 }
 
-// Copies the record, whose lengths are then checked against each other. A word for why there is none, or empty.
-std::string_view copy_record(const Reader& source, std::uint64_t offset, std::vector<std::byte>& body,
-                             RecordView& view) {
-    switch (source.look(offset, view)) {
+// In a word why there is no record; empty: there is one.
+std::string_view loss_of(Found found) noexcept {
+    switch (found) {
         case Found::record:
-            break;
+            return {};
         case Found::corrupt:
             return kCorrupt;
         case Found::skip:
         case Found::lapped:
         case Found::nothing:
-            return kOverwritten;
+            break;
     }
-    body.resize(view.length);
-    source.copy_body(view, body.data());
-    if (!source.valid(offset))
-        return kOverwritten;
-    const bool whole = partition_log::split_body<platform::HostMemory>(view) &&
-                       partition_log::count_headers(view.headers(), view.headers_bytes) >= 0;
-    return whole ? std::string_view() : kCorrupt;
+    return kOverwritten;
 }
 
 }  // namespace
@@ -117,8 +109,8 @@ Status DeadLetterLogs::attach(Part& part, std::uint32_t partition) noexcept {
 
 /// Fills `prepared_` but for the location.
 void DeadLetterLogs::compose(const Reader& source, std::uint32_t partition, const LetterOf& of) {
-    RecordView view;
-    const std::string_view lost = copy_record(source, of.offset, body_, view);
+    const std::string_view lost = loss_of(copy_.take(source, of.offset));
+    const partition_log::RecordView& view = copy_.view();
     DeadLetter letter;
     letter.topic = origin_->name();
     letter.topic_id = origin_->id();

@@ -19,6 +19,7 @@
 #include "partition_producer.hpp"
 #include "platform/mapping.hpp"
 #include "platform/memory.hpp"
+#include "record_copy.hpp"
 #include "ringmain/dead_letter.hpp"
 #include "topic_files.hpp"
 #include "work_table/letters.hpp"
@@ -88,7 +89,7 @@ private:
     std::string group_;
     std::shared_ptr<const TopicFiles> topic_;  // null: gone
     std::vector<std::unique_ptr<Part>> parts_;
-    std::vector<std::byte> body_;
+    RecordCopy copy_;
     std::vector<std::byte> headers_;
     std::optional<Prepared> prepared_;
     PartitionProducer* placed_by_ = nullptr;  // where the prepared letter's body is, if it is not in private memory

@@ -8,6 +8,8 @@
 //     topics/<name>/             topic.meta  readers  groups  0.log  1.log ...
 //       queues/<slot>-<born>/    workers  0.<generation>  1.<generation> ...   the work on that group's records
 //       queues/.<client>-<n>/    the same while it is being built; within it, a file that is being built
+//       letters                  of a dead-letter topic: which letters were replayed or purged
+//       .letters-<client>-<n>    the same while it is being made
 //     staging/<client>-<n>/      topics that are being built
 //     trash/<client>-<n>/        deleted topics that are being removed
 //     .making-<random>           one of the files above, not complete yet; locked by its maker
@@ -31,6 +33,7 @@ inline std::filesystem::path trash_path(const std::filesystem::path& broker) { r
 
 inline std::filesystem::path meta_path(const std::filesystem::path& topic) { return topic / "topic.meta"; }
 inline std::filesystem::path readers_path(const std::filesystem::path& topic) { return topic / "readers"; }
+inline std::filesystem::path letters_path(const std::filesystem::path& topic) { return topic / "letters"; }
 inline std::filesystem::path groups_path(const std::filesystem::path& topic) { return topic / "groups"; }
 inline std::filesystem::path partition_path(const std::filesystem::path& topic, std::uint32_t partition) {
     return topic / (std::to_string(partition) + ".log");

@@ -8,6 +8,7 @@
 #include "layout/clients.hpp"
 #include "layout/file_header.hpp"
 #include "layout/groups.hpp"
+#include "layout/letters.hpp"
 #include "layout/marks.hpp"
 #include "layout/partition.hpp"
 #include "layout/readers.hpp"
@@ -46,6 +47,8 @@ using WorkSettingsLayout = WorkSettings;
 using WorkerSlotLayout = WorkerSlot<HostMemory>;
 using WorkGeometryLayout = WorkGeometry;
 using WorkControlLayout = WorkControl<HostMemory>;
+using LettersGeometryLayout = LettersGeometry;
+using LettersControlLayout = LettersControl<HostMemory>;
 
 struct Row {
     std::string_view name;
@@ -236,6 +239,8 @@ constexpr auto kRows = std::to_array<Row>({
     {"kWorkersAt", kWorkersAt, 0},
     {"kWorkControlAt", kWorkControlAt, 0},
     {"kWorkWordsAt", kWorkWordsAt, 0},
+    {"kLettersControlAt", kLettersControlAt, 0},
+    {"kLettersWordsAt", kLettersWordsAt, 0},
     RINGMAIN_STRUCT(WorkSettings),
     RINGMAIN_FIELD(WorkSettings, group_born),
     RINGMAIN_FIELD(WorkSettings, group_slot),
@@ -284,6 +289,22 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(WorkControl, letters_refused),
     RINGMAIN_FIELD(WorkControl, redelivered),
     RINGMAIN_FIELD(WorkControl, rewound),
+    RINGMAIN_STRUCT(LettersGeometry),
+    RINGMAIN_FIELD(LettersGeometry, records),
+    RINGMAIN_FIELD(LettersGeometry, partitions),
+    RINGMAIN_STRUCT(LettersControl),
+    RINGMAIN_FIELD(LettersControl, owner),
+    RINGMAIN_FIELD(LettersControl, pending),
+    RINGMAIN_FIELD(LettersControl, partition),
+    RINGMAIN_FIELD(LettersControl, offset),
+    RINGMAIN_FIELD(LettersControl, sequence),
+    RINGMAIN_FIELD(LettersControl, to_partition),
+    RINGMAIN_FIELD(LettersControl, to_id_low),
+    RINGMAIN_FIELD(LettersControl, to_id_high),
+    RINGMAIN_FIELD(LettersControl, to_name_length),
+    RINGMAIN_FIELD(LettersControl, to_name),
+    RINGMAIN_FIELD(LettersControl, replayed),
+    RINGMAIN_FIELD(LettersControl, purged),
 });
 
 #undef RINGMAIN_FIELD

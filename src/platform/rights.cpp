@@ -101,6 +101,11 @@ void set_rights_of_directory(const std::filesystem::path& directory, const Topic
     give_itself(open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), access, directory);
 }
 
+void set_rights_of_file(const std::filesystem::path& path, const TopicAccess& access) {
+    const Descriptor directory = open_file(path.parent_path(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    give_name(directory, path.filename().string(), access, path, 0);
+}
+
 void set_mode(const std::filesystem::path& path, std::uint32_t mode) {
     const Descriptor opened = open_file(path, O_PATH | O_NOFOLLOW);
     if (S_ISLNK(status_of(opened, path).st_mode))

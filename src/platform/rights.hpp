@@ -18,6 +18,8 @@ void set_rights(const std::filesystem::path& directory, const TopicAccess& acces
 
 /// The same for the directory alone.
 void set_rights_of_directory(const std::filesystem::path& directory, const TopicAccess& access);
+/// The same for one file, and not for its directory.
+void set_rights_of_file(const std::filesystem::path& path, const TopicAccess& access);
 
 /// The permission bits of whatever lies there; a link is not followed, but refused. Throws Error.
 void set_mode(const std::filesystem::path& path, std::uint32_t mode);
