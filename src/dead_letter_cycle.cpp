@@ -1,4 +1,4 @@
-// Whether dead letters would come back to the topic that they left.
+// Where dead letters go, and whether they would come back.
 #include "dead_letter_cycle.hpp"
 
 #include <algorithm>
@@ -77,6 +77,13 @@ std::vector<Edge> edges_of(const Broker::Impl& broker, const std::string& topic)
 }
 
 }  // namespace
+
+std::vector<std::string> topics_for_letters_of(const Broker::Impl& broker, const std::string& topic) {
+    std::vector<std::string> names;
+    for (Edge& edge : edges_of(broker, topic))
+        names.push_back(std::move(edge.letters));
+    return names;
+}
 
 std::optional<std::string> way_of_letters_back(const Broker::Impl& broker, std::string_view origin,
                                                std::string_view letters) {

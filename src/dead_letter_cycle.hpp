@@ -1,13 +1,19 @@
-// Whether dead letters would come back to the topic that they left: where all queues and groups on the way send theirs.
+// Where the queues and groups of topics send their dead letters, and whether letters would come back to the topic that
+// they left.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker_impl.hpp"
 
 namespace ringmain {
+
+/// The topics that the queues and groups with retries of a topic send their letters to, by their settings; several may
+/// name the same. What cannot be read is left out. Throws Error: forked, io.
+[[nodiscard]] std::vector<std::string> topics_for_letters_of(const Broker::Impl& broker, const std::string& topic);
 
 /// The way back from `letters` to `origin`, for people: "'a.dlq' (group 'q') -> 'b' (group 'r') -> 'a'"; nothing if
 /// there is none. Reads the settings of all queues and groups with retries on the way; topics count by their names, so

@@ -14,6 +14,7 @@
 #include "platform/rights.hpp"
 #include "platform/system_failure.hpp"
 #include "recovery/recovery.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "topic_paths.hpp"
 #include "work_settings.hpp"
 #include "work_table/work_words.hpp"
@@ -24,10 +25,16 @@ namespace {
 
 using Log = partition_log::LogMemory<platform::HostMemory>;
 
-constexpr std::uint64_t kLettersMax = 4'096;        // that a created topic holds in each partition
+constexpr std::uint64_t kLettersMin = 64;
+constexpr std::uint64_t kLettersMax = 4'096;  // that a created topic holds in each partition
+constexpr std::uint64_t kRecordsPerSlot = 4;  // as check_topic_options wants it
+constexpr std::uint64_t kExtentsPerSlot = 2;
 constexpr std::uint64_t kLetterBytesUsual = 1'024;  // so that it holds so many of a usual size
-constexpr std::uint32_t kSlotsMin = 4;              // of processes that write letters to one partition at one time
-constexpr std::uint32_t kSlotsMax = 16;
+// Processes that write letters to one partition at one time. Each that comes and goes may leave the rest of one of
+// twice as many extents behind, so that there are more of them where they cost nothing.
+constexpr std::uint32_t kSlotsMin = 4;
+constexpr std::uint32_t kSlotsWanted = 16;
+constexpr std::uint32_t kSlotsMax = 256;
 constexpr int kAttempts = 1'000;  // of finding a topic that others delete and create all the time
 
 // Begins every message.
@@ -192,18 +199,22 @@ TopicOptions dead_letter_topic_options(std::string_view origin, const TopicOptio
     }
     TopicOptions options;
     options.partitions = of_origin.partitions;
-    options.producer_slots = std::clamp(of_origin.producer_slots, kSlotsMin, kSlotsMax);
-    options.records = std::max<std::uint64_t>(std::min(of_origin.records, kLettersMax), 4 * options.producer_slots);
-    const std::uint64_t extents = std::uint64_t{2} * options.producer_slots;
-    options.payload_bytes = std::max({kPayloadMin, extents * std::max(kExtentBytesMin, std::bit_ceil(letter_bytes)),
-                                      options.records * kLetterBytesUsual});
+    options.records = std::clamp(of_origin.records, kLettersMin, kLettersMax);
+    const std::uint64_t extent_bytes = std::max(kExtentBytesMin, std::bit_ceil(letter_bytes));
+    const std::uint64_t usual_bytes = options.records * kLetterBytesUsual;
+    const std::uint64_t slots =
+        std::clamp<std::uint64_t>(usual_bytes / (kExtentsPerSlot * extent_bytes),
+                                  std::clamp(of_origin.producer_slots, kSlotsMin, kSlotsWanted), kSlotsMax);
+    options.producer_slots = static_cast<std::uint32_t>(std::min(slots, options.records / kRecordsPerSlot));
+    options.payload_bytes =
+        std::max({kPayloadMin, kExtentsPerSlot * options.producer_slots * extent_bytes, usual_bytes});
     options.when_full = WhenFull::block;
     return options;
 }
 
 void keep_letters(const std::shared_ptr<Broker::Impl>& broker, const std::shared_ptr<const TopicFiles>& letters) {
     GroupOptions options;
-    options.name = kLettersGroup;
+    options.name = kDeadLettersGroup;
     options.gating = letters->options().when_full == WhenFull::block;
     options.on_loss = OnLoss::earliest;
     Nobody nobody;

@@ -22,9 +22,6 @@ struct DeadLetterTopic {
 /// What was stored of it; without a name: there is none. Requires settings without a fault.
 [[nodiscard]] DeadLetterTopic dead_letter_topic_of(const layout::WorkSettings& settings);
 
-/// The group that keeps the letters of a `block` topic until they are replayed or purged.
-inline constexpr std::string_view kLettersGroup = "ringmain.dlq";
-
 /// `wanted`, or if that is empty the origin's name + ".dlq".
 [[nodiscard]] std::string dead_letter_topic_name(std::string_view origin, std::string_view wanted);
 

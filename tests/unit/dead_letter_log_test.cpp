@@ -10,6 +10,7 @@
 #include "dead_letter_topic.hpp"
 #include "partition_cursor.hpp"
 #include "ringmain/consumer.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "ringmain/group_admin.hpp"
 #include "ringmain/producer.hpp"
 #include "support/catch.hpp"
@@ -116,7 +117,7 @@ struct Place : test::TestBroker {
     /// Everything that is there is settled.
     void purge() {
         GroupAdmin admin(broker);
-        admin.execute(admin.plan("orders.dlq", kLettersGroup, ResetTarget::latest()), true);
+        admin.execute(admin.plan("orders.dlq", kDeadLettersGroup, ResetTarget::latest()), true);
     }
 
     DeadLetterTopic letters;

@@ -15,6 +15,7 @@
 #include "layout/work.hpp"
 #include "platform/files.hpp"
 #include "ringmain/consumer.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "ringmain/group_admin.hpp"
 #include "ringmain/producer.hpp"
 #include "support/catch.hpp"
@@ -54,7 +55,7 @@ struct Place : test::TestBroker {
         return thrown_by([&] { return provide(wanted, origin); });
     }
     [[nodiscard]] GroupDescription letters_group(const std::string& topic) const {
-        return GroupAdmin(broker).describe(topic, kLettersGroup);
+        return GroupAdmin(broker).describe(topic, kDeadLettersGroup);
     }
 
     /// A group of `topic` whose letters go to `letters`, as a queue or a runner leaves it.
