@@ -13,6 +13,7 @@ void add_produce(CLI::App& app);
 void add_consume(CLI::App& app);
 void add_group(CLI::App& app);
 void add_queue(CLI::App& app);
+void add_dlq(CLI::App& app);
 void add_who_blocks(CLI::App& app);
 void add_stats(CLI::App& app);
 void add_top(CLI::App& app);

@@ -35,6 +35,7 @@ void add_commands(CLI::App& app) {
     add_consume(app);
     add_group(app);
     add_queue(app);
+    add_dlq(app);
     add_who_blocks(app);
     add_stats(app);
     add_top(app);
