@@ -14,7 +14,8 @@
 //                  written once                 workers, the keeper
 //
 // A directory comes to be whole, before the group does. The generation is that of the partition's word in the topic's `groups`
-// when the file was made; a reset makes a new one, so that nobody who holds the old one reaches anybody's records.
+// when the file was made; a reset makes a new one, so that nobody who holds the old one reaches anybody's records. The files of
+// a stream group have generation 0 for ever; their locks are those of a tenure and hold its generation in place of a time.
 //
 // Writers of each field, and the sync points that order them (docs/memory-order.md has the table):
 //   WorkerSlot.owner   who takes the slot; its holder; anybody after proof of death (CAS)          WORKER
@@ -23,6 +24,7 @@
 //   frontier           who claims offsets (CAS); only grows                                        FRONTIER
 //   next_due           workers (CAS); a hint                                                       (none)
 //   word               workers and the keeper, by CAS from the exact old word                      WORK
+//   rewound            streams: who moves the group, before it does; the next owner, when it is done with it (CAS)  REWOUND
 //   WorkControl.*      relaxed counters
 #pragma once
 
@@ -125,7 +127,7 @@ static_assert(offsetof(WorkGeometry, generation) == 24);
 ///   +0    frontier   next offset never handed out; 0: none yet. A claim ticket, not a truth
 ///   +128  next_due   ms of the work clock: nothing below the frontier is due before; a hint
 ///   +256  expired    locks that ran out and were taken from their holder, and so on
-///   +312  rewound    streams: highest start that was ever seen here; a lower one tells that the group went back
+///   +312  rewound    streams: 0, or the generation with which the group was moved, or is about to be: words say nothing any more
 template <class M>
 struct WorkControl {
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> frontier;

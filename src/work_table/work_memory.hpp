@@ -100,6 +100,28 @@ public:
         }
     }
 
+    /// Offsets below may have words. Of who is alone with the partition; workers of queues claim instead.
+    void raise_frontier(std::uint64_t to) const noexcept {
+        std::uint64_t seen = control_->frontier.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+        // release FRONTIER, acquire FRONTIER; lost: it is higher, or is looked at again
+        while (seen < to && !control_->frontier.compare_exchange_weak(seen, to, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        }
+    }
+    /// The group is about to be moved, by an exchange that makes this its generation: to be told before. What finished words say
+    /// is not true any more then. Whoever dies before the exchange makes the next owner repeat some records.
+    void mark_rewound(std::uint32_t generation) const noexcept {
+        std::uint64_t seen = control_->rewound.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+        const auto is_later = [&] { return seen == 0 || static_cast<std::int32_t>(generation - static_cast<std::uint32_t>(seen)) > 0; };
+        // release REWOUND: before the exchange of the partition's word; never replaced by an earlier one that is still under way
+        while (is_later() && !control_->rewound.compare_exchange_weak(seen, generation, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+        }
+    }
+    /// What was told is done. Lost: the group is about to be moved again.
+    void clear_rewound(std::uint64_t seen) const noexcept {
+        // release REWOUND, acquire REWOUND
+        control_->rewound.compare_exchange_strong(seen, 0, std::memory_order_acq_rel, std::memory_order_acquire);
+    }
+
     /// Counts what is rare.
     static void count(Word& counter, std::uint64_t by = 1) noexcept {
         counter.fetch_add(by, std::memory_order_relaxed);  // relaxed: a statistic
