@@ -11,6 +11,7 @@
 #include "partition_log/reader.hpp"
 #include "platform/clock.hpp"
 #include "queue_opening.hpp"
+#include "retries_moved.hpp"
 #include "seek.hpp"
 
 namespace ringmain {
@@ -163,6 +164,7 @@ std::vector<PartitionResetDone> GroupAdmin::Impl::execute(const ResetPlan& plan,
     check_writable(topic);
     const group_table::GroupRef group{plan.group_slot, plan.group_born};
     refuse_queue(topic.files(), group, plan.group, "ringmain queue reset");
+    RetriesMoved retries(topic.handle(), group, plan.group);
     const group_table::GroupReset<Memory> reset(topic.groups(), group);
     const bool gating = group_table::wants_gates(topic.groups(), group.slot);
     group_table::SetWord set;
@@ -178,7 +180,8 @@ std::vector<PartitionResetDone> GroupAdmin::Impl::execute(const ResetPlan& plan,
     std::vector<PartitionResetDone> done;
     for (const PartitionReset& one : plan.partitions) {
         const std::uint64_t target = target_now(one, topic, gating);
-        const group_table::ResetDone result = reset.set(one.partition, target, topic.log(one.partition).control->gate_floor);
+        const auto before = [&](std::uint32_t generation) { retries.announce(one.partition, generation); };
+        const group_table::ResetDone result = reset.set(one.partition, target, topic.log(one.partition).control->gate_floor, before);
         done.push_back({one.partition, one.target, result.committed, result.generation});
     }
     reset.finish();

@@ -12,6 +12,7 @@
 #include "group_table/creation.hpp"
 #include "platform/clock.hpp"
 #include "platform/system_failure.hpp"
+#include "retries_moved.hpp"
 #include "topic_paths.hpp"
 
 namespace ringmain {
@@ -72,7 +73,8 @@ GroupMember::GroupMember(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<c
     }
     find_or_create();
     const auto policy = group_table::read_options(groups_, group_.slot).loss_policy;
-    for (Part& part : parts_) part.cursor->on_loss(is_policy(policy) ? static_cast<OnLoss>(policy) : OnLoss::error);
+    if (is_policy(policy)) on_loss_ = static_cast<OnLoss>(policy);
+    for (Part& part : parts_) part.cursor->on_loss(on_loss_);
     poll_every_ticks_ = static_cast<std::uint64_t>(options.session_timeout.count()) * 1000 * platform::ticks_per_us() / 64;
     if (role_ == Role::member) {
         join();
@@ -359,10 +361,11 @@ bool GroupMember::apply() noexcept {
     return all;
 }
 
-std::optional<std::uint64_t> GroupMember::replay(std::uint32_t partition, std::uint64_t offset) noexcept {
+std::optional<std::uint64_t> GroupMember::replay(std::uint32_t partition, std::uint64_t offset) {
     Part& part = parts_[partition];
     group_table::Tenure tenure{partition, part.generation};
-    const auto at = positions().replay(tenure, offset, floors());
+    RetriesMoved retries(topic_, group_, options_.name);
+    const auto at = positions().replay(tenure, offset, floors(), [&](std::uint32_t generation) { retries.announce(partition, generation); });
     part.generation = tenure.generation;
     if (at) part.checked_at = *at;
     return at;

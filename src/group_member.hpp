@@ -57,6 +57,12 @@ public:
     [[nodiscard]] const std::shared_ptr<PartitionCursor>& cursor(std::uint32_t partition) const noexcept { return parts_[partition].cursor; }
     [[nodiscard]] bool holds(std::uint32_t partition) const noexcept { return partition < parts_.size() && parts_[partition].held; }
     [[nodiscard]] Role role() const noexcept { return role_; }
+    [[nodiscard]] group_table::GroupRef group() const noexcept { return group_; }
+    /// As the group says: what to do when its position was lost.
+    [[nodiscard]] OnLoss on_loss() const noexcept { return on_loss_; }
+    /// Of the tenure, while the partition is held, and of the member.
+    [[nodiscard]] std::uint32_t generation(std::uint32_t partition) const noexcept { return parts_[partition].generation; }
+    [[nodiscard]] std::uint32_t slot() const noexcept { return membership_->slot(); }
     /// The group or its topic is gone, for ever.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     /// The same, looked at now.
@@ -82,8 +88,8 @@ public:
     bool allows() noexcept;
     bool apply() noexcept;
 
-    /// Moves the group in a held partition. Nothing: it is not held any more.
-    [[nodiscard]] std::optional<std::uint64_t> replay(std::uint32_t partition, std::uint64_t offset) noexcept;
+    /// Moves the group in a held partition. Nothing: it is not held any more. Throws Error as RetriesMoved.
+    [[nodiscard]] std::optional<std::uint64_t> replay(std::uint32_t partition, std::uint64_t offset);
     [[nodiscard]] group_table::PartitionWord word(std::uint32_t partition) const noexcept;
 
     /// Tells the listener that everything is about to be handed over. Before leave, if it may still commit.
@@ -148,6 +154,7 @@ private:
     std::vector<std::uint32_t> leaving_;   // the same, kept while the listener commits
     std::vector<group_table::CommitItem> items_;
     Role role_;
+    OnLoss on_loss_ = OnLoss::error;
     bool joined_ = false;
     bool ended_ = false;
     bool fenced_ = false;   // by another instance with our static name

@@ -160,13 +160,15 @@ public:
 
     /// Goes back, or jumps, by the owner's own will: a new generation of the same owner. The only way to commit less than
     /// what is committed. `tenure` becomes the new one. Answers where the position is now (raised to the floor if it gates).
-    template <class FloorOf>
-    [[nodiscard]] std::optional<std::uint64_t> replay(Tenure& tenure, std::uint64_t offset, const FloorOf& floor_of) const noexcept {
+    /// `before(generation)`: told before each exchange what it would make the partition's generation.
+    template <class FloorOf, class Before>
+    [[nodiscard]] std::optional<std::uint64_t> replay(Tenure& tenure, std::uint64_t offset, const FloorOf& floor_of, const Before& before) const {
         if (tenure.partition >= groups_.partitions() || offset > kCommittedMax) return std::nullopt;
         const bool gating = wants_gates(groups_, group_.slot);
         PartitionWord word = groups_.word(group_.slot, tenure.partition);
         while (holds(word, tenure)) {
             const PartitionWord to{offset, true, gating, next_generation(word.generation), me_};
+            before(to.generation);
             if (!groups_.change_word(group_.slot, tenure.partition, word, to)) continue;
             tenure.generation = to.generation;
             M::point("replay.written");
@@ -174,6 +176,11 @@ public:
             return regate(groups_, group_.slot, tenure.partition, floor_of(tenure.partition), BelowFloor::raise).committed;
         }
         return std::nullopt;
+    }
+
+    template <class FloorOf>
+    [[nodiscard]] std::optional<std::uint64_t> replay(Tenure& tenure, std::uint64_t offset, const FloorOf& floor_of) const noexcept {
+        return replay(tenure, offset, floor_of, [](std::uint32_t) noexcept {});
     }
 
     /// How far records were handed out: a hint for whoever asks what holds a partition up.

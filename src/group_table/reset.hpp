@@ -42,19 +42,26 @@ public:
     }
 
     /// One partition of the plan, after begin. Idempotent. Requires partition < partitions and target <= kCommittedMax.
-    template <class Floor>
-    ResetDone set(std::uint32_t partition, std::uint64_t target, const Floor& gate_floor) const noexcept {
+    /// `before(generation)`: told before each exchange what it would make the partition's generation.
+    template <class Floor, class Before>
+    ResetDone set(std::uint32_t partition, std::uint64_t target, const Floor& gate_floor, const Before& before) const {
         const bool gating = wants_gates(groups_, group_.slot);
         PartitionWord word = groups_.word(group_.slot, partition);
         PartitionWord to;
         do {  // lost: a commit or a hand-over in between; the same target
             if (SetWord now; !groups_.set_of(group_, now)) return {word.committed, false, word.generation};
             to = {target, true, gating, next_generation(word.generation), {}};
+            before(to.generation);
         } while (!groups_.change_word(group_.slot, partition, word, to));
         M::point("reset.written");
         const Regated gate = regate(groups_, group_.slot, partition, gate_floor, BelowFloor::raise);
         M::point("reset.between");
         return {gate.committed, gate.raised, to.generation};
+    }
+
+    template <class Floor>
+    ResetDone set(std::uint32_t partition, std::uint64_t target, const Floor& gate_floor) const noexcept {
+        return set(partition, target, gate_floor, [](std::uint32_t) noexcept {});
     }
 
     /// Tells the members, who then look. They would find out by the words of their partitions anyhow.
