@@ -183,7 +183,7 @@ void QueueWorker::Impl::wait_and_look(std::size_t records_max, std::chrono::nano
     for (;;) {
         const IdleWait::Next next = idle.next();
         if (next == IdleWait::Next::sleep) sleep(std::chrono::nanoseconds(idle.left_ns()));
-        if (look_once(records_max) || next == IdleWait::Next::stop) return;
+        if (look_once(records_max) || next == IdleWait::Next::stop || interrupted()) return;
     }
 }
 
@@ -192,6 +192,7 @@ void QueueWorker::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     DoorbellSleep sleep;
     auto& wake = files_.topic().groups().group(files_.group().slot).wake;
     sleep.add(platform::FutexWait{&wake, wake.load(std::memory_order_acquire)});  // acquire GROUP_SET
+    if (interrupt_.word != nullptr) sleep.add(interrupt_);
     for (const auto& partition : partitions_) sleep.add(partition->cursor());
     sleep.fence();
     const WorkTime now = work_time_now();

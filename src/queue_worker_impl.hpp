@@ -12,6 +12,7 @@
 
 #include "broker_impl.hpp"
 #include "platform/fork_guard.hpp"
+#include "platform/futex.hpp"
 #include "queue_partition.hpp"
 #include "ringmain/queue.hpp"
 #include "use_guard.hpp"
@@ -40,6 +41,9 @@ public:
     std::size_t ack(std::span<const QueueRecord> records, std::span<SettleResult> results);
     void close() noexcept;
 
+    /// The acquires from now on come back as soon as the word differs.
+    void interrupt_by(platform::FutexWait word) noexcept { interrupt_ = word; }
+
     [[nodiscard]] std::uint32_t in_flight() const noexcept { return static_cast<std::uint32_t>(held_); }
     [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     [[nodiscard]] const std::string& topic() const noexcept { return files_.topic().name(); }
@@ -59,6 +63,9 @@ private:
     void count_held(const WorkTime& now) noexcept;
     void note_held() noexcept;
     void fail(QueuePartition& partition, Status status);
+    [[nodiscard]] bool interrupted() const noexcept {
+        return interrupt_.word != nullptr && interrupt_.word->load(std::memory_order_acquire) != interrupt_.expected;  // acquire DONE_ELSEWHERE
+    }
     void wait_and_look(std::size_t records_max, std::chrono::nanoseconds timeout);
     void sleep(std::chrono::nanoseconds left) noexcept;
 
@@ -94,6 +101,7 @@ private:
     Status status_ = Status::ok;
     std::vector<PartitionFailure> failures_;
     std::uint64_t patience_ticks_ = 0;
+    platform::FutexWait interrupt_;
     UseFlag use_;
 };
 

@@ -1,0 +1,135 @@
+// Subscriptions to work queues: a worker that acquires what fits, and handlers that run elsewhere.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "in_flight.hpp"
+#include "push_impl.hpp"
+#include "queue_worker_impl.hpp"
+#include "record_copy.hpp"
+
+namespace ringmain {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct QueueTask {
+    Lock lock;
+    Attempt attempt;
+    RecordCopy copy;
+};
+
+QueueWorkerOptions fitting(QueueWorkerOptions worker, const PushOptions& push) {
+    worker.in_flight_max = std::max(worker.in_flight_max, push.max_in_flight);
+    return worker;
+}
+
+class QueuePush final : public Subscription::Impl {
+public:
+    QueuePush(const Broker& broker, std::string_view topic, std::string_view queue, RetryHandler handler,
+              const PushOptions& push, const QueueWorkerOptions& worker)
+        : Impl(*broker.impl()),
+          handler_(std::move(handler)),
+          worker_(broker.impl(), topic, queue, fitting(worker, push)),
+          flight_(push.executor, push.executor ? push.max_in_flight : 1) {}
+    ~QueuePush() override {
+        if (!forked())
+            stop();
+    }
+
+private:
+    void run() override {
+        Status status = Status::ok;
+        for (;;) {
+            const platform::FutexWait news = flight_.word();  // before the look at what it tells
+            if (stopping() || ends(status) || !flight_.refusal().empty())
+                break;
+            settle();
+            if (flight_.room() == 0) {
+                (void)flight_.wait(kSleepMax);
+            } else {
+                status = take(news);
+            }
+            tell();
+        }
+        flight_.call_no_more();
+        while (flight_.size() != 0) {
+            (void)flight_.wait(kSleepMax);
+            settle();
+        }
+        worker_.close();
+        tell();
+        note([&](PushStatistics& told) {
+            told.status = stopping() ? Status::ok : status;
+            told.error = flight_.refusal();
+        });
+    }
+    void wake() noexcept override { flight_.poke(); }
+
+    static bool ends(Status status) noexcept {
+        return status != Status::ok && status != Status::would_block && status != Status::corrupt;
+    }
+
+    Status take(platform::FutexWait news) {
+        worker_.interrupt_by(news);
+        const AcquireResult acquired = worker_.acquire(flight_.room(), kSleepMax);
+        for (const Gap& gap : acquired.gaps)
+            counts_.lost += gap.count();
+        for (const QueueRecord& one : acquired.records) {
+            auto task = flight_.spare();
+            task->lock = one.lock;
+            task->attempt = {one.deliveries, worker_.queue_options().delivery_limit, false};
+            task->copy.take(one.record);
+            flight_.start(std::move(task), handler_);
+        }
+        if (acquired.status == Status::would_block)
+            (void)flight_.wait(1ms);  // other workers have all that the queue lets out
+        return acquired.status;
+    }
+
+    void settle() {
+        (void)flight_.collect([&](const InFlight<QueueTask>::Done& done) {
+            const Lock& lock = done.task->lock;
+            if (!done.handled) {
+                (void)worker_.release(lock);
+                return;
+            }
+            ++counts_.handled;
+            const bool success = done.handled->what() == Handled::What::success;
+            const SettleResult result = success ? worker_.ack(lock)
+                                        : done.handled->what() == Handled::What::failure
+                                            ? worker_.nack(lock, std::nullopt, done.handled->error())
+                                            : worker_.reject(lock, done.handled->error());
+            const bool recorded = result.settled == Settled::done || result.settled == Settled::letters_full;
+            ++(!recorded ? counts_.late : success ? counts_.succeeded : counts_.failed);
+            const bool ended =
+                !success && recorded && (result.dead_lettered || done.handled->what() == Handled::What::rejected);
+            if (ended && result.settled == Settled::done)
+                ++(worker_.queue_options().exhausted == Exhausted::skip ? counts_.skipped : counts_.dead_lettered);
+        });
+    }
+
+    void tell() {
+        note([&](PushStatistics& told) { told.counts += std::exchange(counts_, {}); });
+    }
+
+    static constexpr std::chrono::milliseconds kSleepMax{250};
+    RetryHandler handler_;
+    QueueWorker::Impl worker_;
+    InFlight<QueueTask> flight_;
+    RunCounts counts_;
+};
+
+}  // namespace
+
+Subscription subscribe_queue(const Broker& broker, std::string_view topic, std::string_view queue, RetryHandler handler,
+                             const PushOptions& push, const QueueWorkerOptions& worker) {
+    check_push_options(push);
+    auto impl = std::make_unique<QueuePush>(broker, topic, queue, std::move(handler), push, worker);
+    impl->start();
+    return Subscription(std::move(impl));
+}
+
+}  // namespace ringmain
