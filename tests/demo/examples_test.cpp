@@ -57,6 +57,16 @@ TEST_CASE("The embedded keeper example outlives the producers that it kills") {
     CHECK_THAT(result.output, contains("producers killed 5"));
 }
 
+TEST_CASE("The retries example bills the flaky order at its third attempt, and the poison one becomes a dead letter") {
+    const TestDirectory directory;
+    const ProgramResult result = run_example("retries", directory);
+    INFO(result.errors);
+    CHECK(result.exit_code == 0);
+    CHECK_THAT(result.output, contains("billed: carol flaky (at attempt 3)"));
+    CHECK_THAT(result.output, contains("dead letter: bob poison, 3 attempts, no such product"));
+    CHECK_THAT(result.output, contains("shipped 6, poison tried 3 times"));
+}
+
 TEST_CASE("The pipeline example loses and repeats nothing, however often it is killed") {
     const TestDirectory directory;
     int kills = 0;
