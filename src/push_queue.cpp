@@ -7,7 +7,7 @@
 #include "in_flight.hpp"
 #include "push_impl.hpp"
 #include "queue_worker_impl.hpp"
-#include "record_copy.hpp"
+#include "kept_record.hpp"
 
 namespace ringmain {
 
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 struct QueueTask {
     Lock lock;
     Attempt attempt;
-    RecordCopy copy;
+    KeptRecord copy;
 };
 
 QueueWorkerOptions fitting(QueueWorkerOptions worker, const PushOptions& push) {

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "dead_letter_log.hpp"
+#include "kept_record.hpp"
 #include "partition_cursor.hpp"
 #include "platform/memory.hpp"
-#include "kept_record.hpp"
 #include "ringmain/retry.hpp"
 #include "work_files.hpp"
 #include "work_table/attempts.hpp"
