@@ -12,7 +12,7 @@ RetentionKeeper::RetentionKeeper(const TopicFiles& topic, std::uint32_t partitio
 void RetentionKeeper::step(KeeperStep& step) {
     // what was there before is counted when there is time; what is new, at once
     const std::uint64_t cells = retention_.unfinished() ? step.grant_cells(retention::kCellsPerStep) : retention::kCellsPerStep;
-    const retention::Expired done = retention_.step_by([this] { return topic_->retention(); }, step.moment, cells);
+    const retention::Expired done = retention_.step([this] { return topic_->retention(); }, step.moment, cells);
     step.report.expired_records += done.count();
     step.changed |= done.count() != 0;
     if (retention_.unfinished()) {

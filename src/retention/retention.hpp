@@ -43,7 +43,7 @@ public:
     /// says what they are: asked again after the log was looked at, so that a keeper that slept in between deletes nothing of
     /// what was appended meanwhile by a limit that was lifted.
     template <class ReadLimits>
-    Expired step_by(const ReadLimits& read_limits, const Moment& now, std::uint64_t cells) {
+    Expired step(const ReadLimits& read_limits, const Moment& now, std::uint64_t cells) {
         due_ns_ = kNever;
         unfinished_ = false;
         if (!limited(read_limits())) return forget();
@@ -60,10 +60,6 @@ public:
         }
         plan(limits, done, now);
         return done;
-    }
-
-    Expired step(const Retention& limits, const Moment& now, std::uint64_t cells = kCellsPerStep) {
-        return step_by([&] { return limits; }, now, cells);
     }
 
     /// When the next step has something to do that nothing appended announces: on the clock of the last step. kNever if there

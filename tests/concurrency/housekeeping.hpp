@@ -73,7 +73,7 @@ inline void retain(const partition_log::LogMemory<MortalMemory>& log, const Rete
     std::optional<retention::PartitionRetention<MortalMemory>> keeper(std::in_place, log);
     for (retention::Moment now{kStepNs, 1}; !done.load(std::memory_order_acquire); now.now_ns += kStepNs) {
         const auto points = random() % 4 == 0 ? static_cast<std::uint32_t>(1 + random() % 6) : 0U;
-        if (!Fate::mine().survives(points, [&] { (void)keeper->step(limits, now); }))
+        if (!Fate::mine().survives(points, [&] { (void)keeper->step([&] { return limits; }, now, retention::kCellsPerStep); }))
             keeper.emplace(log);
         std::this_thread::yield();
     }

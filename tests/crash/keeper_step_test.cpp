@@ -1,6 +1,7 @@
-// A keeper, a creator and a deleter in processes of their own, killed at any instruction; a second keeper goes on from there.
+// A keeper, a creator and a deleter in processes of their own, killed after each effect, which is as good as at each instruction
+// (effects.hpp says why); a second keeper goes on from there.
 //
-// The quick run takes a sample of the instructions, RINGMAIN_LONG=1 many more (each point steps through all before it).
+// RINGMAIN_LONG=1 kills at many instructions as well, effect or not (each point steps through all before it).
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,14 +12,15 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <memory>
 #include <new>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "broker_impl.hpp"
 #include "cases/open_ticket.hpp"
 #include "crash/shared_bytes.hpp"
-#include "crash/victim.hpp"
+#include "crash/stride.hpp"
 #include "platform/files.hpp"
 #include "ringmain/ringmain.hpp"
 #include "support/catch.hpp"
@@ -36,12 +38,15 @@ namespace {
 constexpr const char* kTopic = "t";
 constexpr std::uint64_t kInstructionsMax = 20'000'000;
 
-/// Each point steps through all instructions before it, so that long operations get fewer in the quick run.
-std::uint64_t points_of(std::uint64_t length) {
-    constexpr std::uint64_t kLong = 400'000;
-    if (std::getenv("RINGMAIN_LONG") != nullptr) return std::min<std::uint64_t>(length, 2'000);
-    return length < kLong ? std::clamp<std::uint64_t>(2'000'000 / length, 8, 16) : 4;
-}
+constexpr std::uint64_t kEffectsMax = 100'000;
+constexpr std::uint64_t kSampleMax = 2'000;
+
+/// How far a victim gets in its operation, and what it was stopped at on the way.
+struct Way {
+    StrideUnit unit;
+    std::uint64_t points;
+    std::vector<std::uint64_t> trace;
+};
 
 TopicOptions small() {
     TopicOptions options;
@@ -83,11 +88,17 @@ struct Point {
 
     Point() { broker.create_topic(kTopic, small()); }
 
-    /// Advances the victim from where it begins, and kills it there. Returns how many instructions it made.
-    std::uint64_t kill_after(Victim& victim, std::uint64_t instructions) const {
-        const std::uint64_t made = victim.step(instructions);
+    /// Runs an operation in a process of its own as far as the way goes, and kills it there. Once the process is at its mark,
+    /// `beside` is done. Says how far it got.
+    Way kill(const Way& way, const std::function<void()>& operation, const std::function<void()>& beside = {}) const {
+        Victim victim(operation, done);
+        Stride stride(victim, way.unit);
+        REQUIRE(stride.go_to_mark());
+        if (beside) beside();
+        const std::uint64_t made = stride.advance(way.points);
+        if (made < way.points) CHECK(victim.done());
         victim.kill();
-        return made;
+        return {way.unit, made, stride.trace()};
     }
 
     /// A second keeper gives everything back that only the dead hold.
@@ -119,62 +130,64 @@ struct Point {
     }
 };
 
-/// Kills at places that are evenly spread. `point(instructions)` makes one and returns how many there are at most.
-std::uint64_t kill_at_points(const std::function<std::uint64_t(std::uint64_t)>& point) {
-    stay_on_one_core();
-    const std::uint64_t length = point(kInstructionsMax);
-    REQUIRE(length > 0);
-    REQUIRE(length < kInstructionsMax);
-    const std::uint64_t points = points_of(length);
-    for (std::uint64_t i = 0; i < points; ++i) {
-        INFO("killed after " << length * i / points << " of " << length << " instructions");
-        (void)point(length * i / points);
+/// Kills at places that are evenly spread, or all. `kill` goes a way and says how far it got.
+std::uint64_t kill_along(const std::function<Way(const Way&)>& kill, const Way& longest, std::uint64_t stops_max) {
+    const Way whole = kill(longest);
+    REQUIRE(whole.points > 0);
+    REQUIRE(whole.points < longest.points);
+    const std::uint64_t stops = std::min(whole.points, stops_max);
+    for (std::uint64_t i = 0; i < stops; ++i) {
+        const std::uint64_t points = whole.points * i / stops;
+        INFO("killed after " << points << " of " << whole.points);
+        const Way way = kill({whole.unit, points, {}});
+        CHECK(way.points == points);
+        CHECK(std::equal(way.trace.begin(), way.trace.end(), whole.trace.begin()));  // it is the same operation
     }
-    std::cout << "killed at " << points << " of " << length << " instructions\n";
-    return points;
+    std::cout << "killed at " << stops + 1 << " of " << whole.points + 1 << (whole.unit == StrideUnit::effect ? " effects\n" : " instructions\n");
+    return stops + 1;
+}
+
+std::uint64_t kill_at_points(const std::function<Way(const Way&)>& kill) {
+    stay_on_one_core();
+    std::uint64_t kills = 0;
+    if (!effects_refused()) kills += kill_along(kill, {StrideUnit::effect, kEffectsMax, {}}, kEffectsMax);
+    if (std::getenv("RINGMAIN_LONG") != nullptr) kills += kill_along(kill, {StrideUnit::instruction, kInstructionsMax, {}}, kSampleMax);
+    return kills;
 }
 
 }  // namespace
 
 TEST_CASE("step_kill: a keeper killed anywhere while it reaps leaves the rest to the next one") {
     if (const auto refused = stepping_refused()) SKIP(*refused);
-    const auto point = [](std::uint64_t instructions) {
+    const auto kill = [](const Way& way) {
         Point place;
-        auto holder = std::make_unique<test::Child>([&] { return hold_and_stop(place.scratch.broker()); });
+        test::Child holder([&] { return hold_and_stop(place.scratch.broker()); });
         REQUIRE(test::wait_for_end(test::MappedLog(place.scratch.broker(), kTopic), 2));
-        Victim victim(
-            [&] {
-                Keeper keeper{Broker(place.scratch.broker())};
-                for (int i = 1; i <= 5; ++i) (void)keeper.do_work(i * 1s);
-                begin_here();
-                for (int i = 6; i <= 7; ++i) (void)keeper.do_work(i * 1s);
-            },
-            place.done);
-        (void)victim.resume();
-        holder->kill();
-        const std::uint64_t made = place.kill_after(victim, instructions);
-        CHECK(place.keep_and_judge().empty());
+        const auto reap = [&] {
+            Keeper keeper{Broker(place.scratch.broker())};
+            for (int i = 1; i <= 5; ++i) (void)keeper.do_work(i * 1s);
+            begin_here();
+            for (int i = 6; i <= 7; ++i) (void)keeper.do_work(i * 1s);
+        };
+        Way made = place.kill(way, reap, [&] { holder.kill(); });
+        CHECK(place.keep_and_judge() == "");
         CHECK(place.publishes(kTopic));
         return made;
     };
-    CHECK(kill_at_points(point) > 0);
+    CHECK(kill_at_points(kill) > 0);
 }
 
 TEST_CASE("step_kill: a deleter killed anywhere leaves a topic or none, and what is left is swept") {
     if (const auto refused = stepping_refused()) SKIP(*refused);
     int gone = 0;
-    const auto point = [&](std::uint64_t instructions) {
+    const auto kill = [&](const Way& way) {
         Point place;
-        Victim victim(
-            [&] {
-                Broker own(place.scratch.broker());
-                begin_here();
-                own.delete_topic(kTopic);
-            },
-            place.done);
-        (void)victim.resume();
-        const std::uint64_t made = place.kill_after(victim, instructions);
-        CHECK(place.keep_and_judge().empty());
+        Way made = place.kill(way, [&] {
+            Broker own(place.scratch.broker());
+            begin_here();
+            own.delete_topic(kTopic);
+        });
+        CHECK(place.keep_and_judge() == "");
         if (place.broker.list_topics().empty()) {
             ++gone;
             CHECK_FALSE(std::filesystem::exists(topics_path(place.scratch.broker()) / kTopic));
@@ -183,26 +196,22 @@ TEST_CASE("step_kill: a deleter killed anywhere leaves a topic or none, and what
         CHECK(place.publishes(kTopic));
         return made;
     };
-    const std::uint64_t points = kill_at_points(point);
+    const std::uint64_t kills = kill_at_points(kill);
     CHECK(gone > 0);
-    CHECK(static_cast<std::uint64_t>(gone) < points);
+    CHECK(static_cast<std::uint64_t>(gone) < kills);
 }
 
 TEST_CASE("step_kill: a creator killed anywhere leaves a topic or none, and what is left is swept") {
     if (const auto refused = stepping_refused()) SKIP(*refused);
     int whole = 0;
-    const auto point = [&](std::uint64_t instructions) {
+    const auto kill = [&](const Way& way) {
         Point place;
-        Victim victim(
-            [&] {
-                Broker own(place.scratch.broker());
-                begin_here();
-                own.create_topic("new", small());
-            },
-            place.done);
-        (void)victim.resume();
-        const std::uint64_t made = place.kill_after(victim, instructions);
-        CHECK(place.keep_and_judge().empty());
+        Way made = place.kill(way, [&] {
+            Broker own(place.scratch.broker());
+            begin_here();
+            own.create_topic("new", small());
+        });
+        CHECK(place.keep_and_judge() == "");
         if (place.broker.list_topics().size() == 2) {
             ++whole;
         } else {
@@ -212,14 +221,14 @@ TEST_CASE("step_kill: a creator killed anywhere leaves a topic or none, and what
         CHECK(place.publishes("new"));
         return made;
     };
-    const std::uint64_t points = kill_at_points(point);
+    const std::uint64_t kills = kill_at_points(kill);
     CHECK(whole > 0);
-    CHECK(static_cast<std::uint64_t>(whole) < points);
+    CHECK(static_cast<std::uint64_t>(whole) < kills);
 }
 
 TEST_CASE("step_kill: a keeper killed anywhere while it takes up topics and sweeps leaves the rest to the next one") {
     if (const auto refused = stepping_refused()) SKIP(*refused);
-    const auto point = [](std::uint64_t instructions) {
+    const auto kill = [](const Way& way) {
         Point place;
         {
             // killed in the middle of a creation and of a deletion
@@ -233,18 +242,14 @@ TEST_CASE("step_kill: a keeper killed anywhere while it takes up topics and swee
             });
             CHECK(maker.wait() == 128 + SIGKILL);
         }
-        Victim victim(
-            [&] {
-                Keeper keeper{Broker(place.scratch.broker())};
-                begin_here();
-                (void)keeper.do_work(1s);
-            },
-            place.done);
-        (void)victim.resume();
-        const std::uint64_t made = place.kill_after(victim, instructions);
-        CHECK(place.keep_and_judge().empty());
+        Way made = place.kill(way, [&] {
+            Keeper keeper{Broker(place.scratch.broker())};
+            begin_here();
+            (void)keeper.do_work(1s);
+        });
+        CHECK(place.keep_and_judge() == "");
         CHECK(place.publishes(kTopic));
         return made;
     };
-    CHECK(kill_at_points(point) > 0);
+    CHECK(kill_at_points(kill) > 0);
 }

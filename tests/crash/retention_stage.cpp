@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using Gates = gate_table::GateTable<RetentionHost>;
 
-void take_step(RetentionStage& stage) { (void)stage.victim.step(stage.limits, stage.now); }
+void take_step(RetentionStage& stage) { (void)stage.step(stage.victim); }
 
 RetentionScenario by_age(const char* name, bool block, std::function<void(RetentionStage&)> rest) {
     RetentionScenario scenario{name, block, {1s, 0, 0}, {}, take_step};

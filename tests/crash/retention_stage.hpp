@@ -38,8 +38,11 @@ struct RetentionStage {
     std::uint64_t hold_gate(std::uint64_t offset);
     void drop_gate();
     void pass(std::uint64_t ns) noexcept { now.now_ns += ns; }
+    retention::Expired step(Keeper& keeper) const {
+        return keeper.step([this] { return limits; }, now, retention::kCellsPerStep);
+    }
     /// The victim's next step, before it is one.
-    void step_before() { (void)victim.step(limits, now); }
+    void step_before() { (void)step(victim); }
 
     partition_log::LogMemory<RetentionHost> log;
     std::atomic<std::uint32_t>* done;

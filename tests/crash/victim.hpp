@@ -29,6 +29,8 @@ public:
 
     /// Executes up to `instructions` more, and stops. Returns how many were executed before the operation was done.
     std::uint64_t step(std::uint64_t instructions);
+    /// -1 if it is no more.
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
     [[nodiscard]] bool done() const noexcept { return done_.load(std::memory_order_acquire) != 0; }
 
     /// Lets it go on to the end of the operation. False if it ended otherwise.

@@ -36,7 +36,10 @@ struct Kept {
     }
     Expired step() {
         now.now_ns += kStepNs;
-        return keeper->step(limits, now);
+        return step_at(now);
+    }
+    Expired step_at(const Moment& moment) {
+        return keeper->step([this] { return limits; }, moment, kCellsPerStep);
     }
     void run(std::chrono::milliseconds time) {
         for (std::int64_t ms = 0; ms < time.count(); ms += 10) (void)step();
@@ -91,7 +94,7 @@ TEST_CASE("a limit that is lifted while a keeper sleeps deletes nothing of what 
         kept.publish(50);  // the keeper had looked at the log, and slept
         return Retention{};
     };
-    CHECK(kept.keeper->step_by(limits, kept.now, kCellsPerStep).count() == 0);
+    CHECK(kept.keeper->step(limits, kept.now, kCellsPerStep).count() == 0);
     CHECK(reads == 2);
     kept.limits.records = 10;
     CHECK(kept.step().count() == 140);
@@ -104,10 +107,10 @@ TEST_CASE("the limit that is met first counts, and J09 a second step at the same
     kept.publish(100);
     kept.run(500ms);
     CHECK(kept.plain.start() == (which == 0 ? 100 : 90));
-    CHECK(kept.keeper->step(kept.limits, kept.now).count() == 0);
+    CHECK(kept.step_at(kept.now).count() == 0);
     kept.keeper.emplace(kept.plain.log);
-    CHECK(kept.keeper->step(kept.limits, kept.now).count() == 0);
-    CHECK(kept.keeper->step(kept.limits, kept.now).count() == 0);
+    CHECK(kept.step_at(kept.now).count() == 0);
+    CHECK(kept.step_at(kept.now).count() == 0);
 }
 
 TEST_CASE("gates of a block topic hold what retention would delete, and are named") {
