@@ -1,16 +1,20 @@
 // A process is killed, or stopped and resumed late, at every instruction of what it does to a consumer group.
 //
-// The quick run takes a sample of each operation's instructions; RINGMAIN_LONG=1 takes all. RINGMAIN_STEP=text takes only
-// the scenarios whose names contain the text.
+// It is killed after each effect and stopped after each access to what is shared, which is as good as at each instruction
+// (effects.hpp says why). RINGMAIN_LONG=1 takes each instruction besides. RINGMAIN_STEP=text takes only the scenarios whose names
+// contain the text.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "crash/group_stage.hpp"
-#include "crash/victim.hpp"
+#include "crash/stride.hpp"
 #include "support/catch.hpp"
 
 using namespace ringmain;
@@ -19,7 +23,7 @@ using namespace ringmain::group_table;
 
 namespace {
 
-constexpr std::uint64_t kSample = 60;
+constexpr std::uint64_t kStepsMax = 1'000'000;
 constexpr unsigned kHangSeconds = 60;
 constexpr int kPolls = 3;  // more than any hand-over between two takes
 
@@ -44,26 +48,28 @@ public:
         bytes_.restore();
     }
 
-    std::uint64_t length() {
+    std::uint64_t length(StrideUnit unit) {
         GroupStage stage = begin();
         Victim victim([&] { scenario_.operation(stage); }, stage.report->done);
-        return victim.step(1'000'000);
+        const std::uint64_t steps = Stride(victim, unit, watched()).advance(kStepsMax);
+        REQUIRE(victim.done());
+        return steps;
     }
 
     /// True if everything is as it must be.
-    bool run_point(std::uint64_t instruction, Fate fate) {
+    bool run_point(std::uint64_t steps, StrideUnit unit, Fate fate) {
         ::alarm(kHangSeconds);
         GroupStage stage = begin();
         Victim victim([&] { scenario_.operation(stage); }, stage.report->done);
-        victim.step(instruction);
-        bool good = true;
+        Stride stride(victim, unit, watched());
+        bool good = stride.advance(steps) == steps;
         if (fate == Fate::killed) {
             victim.kill();
             stage.dead.push_back(test::kClientA);
         }
         good = others_go_on(stage) && good;
         if (fate == Fate::resumed) {
-            good = victim.resume() && good;
+            good = stride.resume() && good;
             good = acknowledged_is_kept(stage) && good;
             victim.kill();
             stage.dead.push_back(test::kClientA);
@@ -74,6 +80,9 @@ public:
     }
 
 private:
+    /// The table, without the page in which a victim reports.
+    [[nodiscard]] std::span<std::byte> watched() const noexcept { return {bytes_.data(), GroupStage::bytes() - layout::kPageBytes}; }
+
     GroupStage begin() {
         bytes_.restore();
         return *prepared_;
@@ -164,33 +173,44 @@ private:
     std::array<std::uint64_t, GroupStage::kPartitions> start_{};
 };
 
+/// All steps of a scenario.
+Counts run_all(GroupStepper& stepper, const std::string& name, StrideUnit unit, Fate fate) {
+    const std::uint64_t length = stepper.length(unit);
+    Counts counts;
+    std::optional<std::uint64_t> first_bad;
+    for (std::uint64_t steps = 0; steps <= length; ++steps, ++counts.points) {
+        if (stepper.run_point(steps, unit, fate)) continue;
+        ++counts.bad;
+        if (!first_bad) first_bad = steps;
+    }
+    const char* const what = unit == StrideUnit::instruction ? "instructions" : unit == StrideUnit::effect ? "effects" : "accesses";
+    std::printf("%-40s %-12s %8llu %5llu", name.c_str(), what, static_cast<unsigned long long>(counts.points), static_cast<unsigned long long>(counts.bad));
+    if (first_bad) std::printf("   first after %llu", static_cast<unsigned long long>(*first_bad));
+    std::printf("\n");
+    std::fflush(stdout);
+    CHECK(length > 0);
+    return counts;
+}
+
 Counts run(Fate fate) {
     stay_on_one_core();
     const char* only = std::getenv("RINGMAIN_STEP");
+    std::vector<StrideUnit> units;
+    if (!effects_refused()) units.push_back(fate == Fate::killed ? StrideUnit::effect : StrideUnit::access);
+    if (std::getenv("RINGMAIN_LONG") != nullptr) units.push_back(StrideUnit::instruction);
     Counts total;
-    std::printf("%-40s %12s %8s %5s\n", "stopped in", "instructions", "points", "bad");
+    std::printf("%-40s %-12s %8s %5s\n", "stopped in", "after each of", "points", "bad");
     for (const GroupScenario& scenario : group_scenarios()) {
         if (only != nullptr && scenario.name.find(only) == std::string::npos) continue;
         GroupStepper stepper(scenario);
-        const std::uint64_t length = stepper.length();
-        const std::uint64_t stride = std::getenv("RINGMAIN_LONG") != nullptr ? 1 : std::max<std::uint64_t>(1, length / kSample);
-        Counts counts;
-        std::optional<std::uint64_t> first_bad;
-        for (std::uint64_t instruction = 0; instruction <= length; instruction += stride, ++counts.points) {
-            if (stepper.run_point(instruction, fate)) continue;
-            ++counts.bad;
-            if (!first_bad) first_bad = instruction;
+        INFO(scenario.name);
+        for (const StrideUnit unit : units) {
+            const Counts counts = run_all(stepper, scenario.name, unit, fate);
+            total.points += counts.points;
+            total.bad += counts.bad;
         }
-        std::printf("%-40s %12llu %8llu %5llu", scenario.name.c_str(), static_cast<unsigned long long>(length),
-                    static_cast<unsigned long long>(counts.points), static_cast<unsigned long long>(counts.bad));
-        if (first_bad) std::printf("   first at instruction %llu", static_cast<unsigned long long>(*first_bad));
-        std::printf("\n");
-        std::fflush(stdout);
-        CHECK(length > 10);
-        total.points += counts.points;
-        total.bad += counts.bad;
     }
-    std::printf("%-40s %12s %8llu %5llu\n", "total", "", static_cast<unsigned long long>(total.points),
+    std::printf("%-40s %-12s %8llu %5llu\n", "total", "", static_cast<unsigned long long>(total.points),
                 static_cast<unsigned long long>(total.bad));
     return total;
 }

@@ -51,23 +51,30 @@ World Stepper::begin_point() {
     return *prepared_;
 }
 
-std::uint64_t Stepper::length() {
+/// Without the page in which victims report.
+std::span<std::byte> Stepper::watched() const noexcept { return {bytes_.data(), test::plain_bytes(scenario_.shape)}; }
+
+std::uint64_t Stepper::length(StrideUnit unit) {
     World world = begin_point();
     Victim victim([&] { scenario_.operation(world, world.victims[0], *world.reports[0]); }, world.reports[0]->done);
-    return victim.step(1'000'000);
+    return Stride(victim, unit, watched()).advance(1'000'000);
 }
 
-void Stepper::run_point(std::uint64_t instruction, Fate fate) {
+void Stepper::run_point(std::uint64_t steps, StrideUnit unit, Fate fate) {
     const Watchdog watchdog;
     World world = begin_point();
     Victim victim([&] { scenario_.operation(world, world.victims[0], *world.reports[0]); }, world.reports[0]->done);
-    victim.step(instruction);
+    Stride stride(victim, unit, watched());
+    stride.advance(steps);
     if (fate == Fate::killed)
         meet_fate(world, victim, 0, fate);
     go_on(world, fate != Fate::killed);
-    if (fate == Fate::resumed)
+    if (fate == Fate::resumed) {
+        if (!stride.resume())
+            ++world.ledger.faults().stuck;
         meet_fate(world, victim, 0, fate);
-    finish(world, instruction, false);
+    }
+    finish(world, steps, false);
 }
 
 void Stepper::run_pair(std::uint64_t first, std::uint64_t second, Fate first_fate, Fate second_fate) {
@@ -171,9 +178,16 @@ void Stepper::finish(World& world, std::uint64_t point, bool two_victims) {
 Tally step_through(const Scenario& scenario, Fate fate, std::uint64_t points_max) {
     Stepper stepper(scenario);
     const std::uint64_t length = stepper.length();
+    if (points_max < length && !effects_refused()) {
+        const StrideUnit unit = fate == Fate::killed ? StrideUnit::effect : StrideUnit::access;
+        const std::uint64_t all = stepper.length(unit);
+        for (std::uint64_t steps = 0; steps <= all; ++steps)
+            stepper.run_point(steps, unit, fate);
+        return stepper.tally();
+    }
     const std::uint64_t stride = std::max<std::uint64_t>(1, (length + points_max - 1) / points_max);
     for (std::uint64_t instruction = 0; instruction < length; instruction += stride)
-        stepper.run_point(instruction, fate);
+        stepper.run_point(instruction, StrideUnit::instruction, fate);
     return stepper.tally();
 }
 

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "crash/shared_bytes.hpp"
 #include "crash/step_scenario.hpp"
+#include "crash/stride.hpp"
 #include "crash/victim.hpp"
 
 namespace ringmain::crash {
@@ -33,15 +35,16 @@ class Stepper {
 public:
     explicit Stepper(const Scenario& scenario, bool two_victims = false);
 
-    /// Instructions of the operation when nobody interferes.
-    [[nodiscard]] std::uint64_t length();
-    void run_point(std::uint64_t instruction, Fate fate);
+    /// Steps of the operation when nobody interferes.
+    [[nodiscard]] std::uint64_t length(StrideUnit unit = StrideUnit::instruction);
+    void run_point(std::uint64_t steps, StrideUnit unit, Fate fate);
     /// The first victim stops, then the second one begins and stops; both meet their fates in the order given.
     void run_pair(std::uint64_t first, std::uint64_t second, Fate first_fate, Fate second_fate);
     [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
 
 private:
     World begin_point();
+    [[nodiscard]] std::span<std::byte> watched() const noexcept;
     void meet_fate(World& world, Victim& victim, std::uint32_t index, Fate fate);
     void go_on(World& world, bool victim_alive);
     void check_victim(World& world, std::uint32_t index);
@@ -53,7 +56,7 @@ private:
     Tally tally_;
 };
 
-/// At most `points_max` instructions, evenly spread.
+/// Every instruction, or if that were more than `points_max` each effect (killed) or access (resumed), which is as good.
 [[nodiscard]] Tally step_through(const Scenario& scenario, Fate fate, std::uint64_t points_max);
 /// Two victims at once: about `stops_max` instructions of each, at most every 7th of the first and every 11th of the
 /// second.

@@ -1,7 +1,7 @@
 // A process is killed, or stopped and resumed late, at every instruction of what it does to a partition.
 //
-// The quick run takes every instruction of publishing in the usual states and a sample of the rest; RINGMAIN_LONG=1
-// takes every instruction of all. RINGMAIN_STEP=text takes only the scenarios whose names contain the text.
+// The quick run takes every instruction of publishing in the usual states; elsewhere it kills after each effect and stops after
+// each access, which is as good (effects.hpp says why). RINGMAIN_LONG=1 takes every instruction of all. RINGMAIN_STEP=text takes only the scenarios whose names contain the text.
 #include <cstdlib>
 #include <string>
 #include <vector>
