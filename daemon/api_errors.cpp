@@ -43,7 +43,12 @@ HttpAnswer answer_to(const std::exception& error) {
 
 HttpAnswer refusal_answer(const HttpRefusal& refusal) {
     constexpr int kNotFound = 404;
-    const ErrorCode code = refusal.status == kNotFound ? ErrorCode::not_found : ErrorCode::invalid_argument;
+    constexpr int kTooMany = 429;
+    ErrorCode code = ErrorCode::invalid_argument;
+    if (refusal.status == kNotFound)
+        code = ErrorCode::not_found;
+    if (refusal.status == kTooMany)
+        code = ErrorCode::limit;
     return {refusal.status, to_json(Error(code, "request", refusal.why)) + "\n"};
 }
 

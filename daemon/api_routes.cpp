@@ -61,7 +61,7 @@ public:
     HttpAnswer operator()(const HttpCall& call) const {
         const Path& path = call.path;
         if (call.method == "GET" && path == Path{"metrics"})
-            return {200, metrics_(), "text/plain; version=0.0.4; charset=utf-8"};
+            return {200, metrics_(call.arrived), "text/plain; version=0.0.4; charset=utf-8"};
         if (path.size() < 2 || path[0] != "v1")
             no_such_target(call);
         if (path[1] == "topics")

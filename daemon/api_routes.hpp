@@ -1,6 +1,7 @@
 // Which request is answered by what.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,8 +11,8 @@
 
 namespace ringmain::daemon {
 
-/// Makes the text of /metrics. From any thread.
-using MetricsText = std::function<std::string()>;
+/// Makes the text of /metrics, with figures of that time or later. From any thread.
+using MetricsText = std::function<std::string(std::chrono::steady_clock::time_point)>;
 
 /// Everything: for the Unix socket.
 [[nodiscard]] HttpRouter::Handler api_handler(const ServiceContext& context, MetricsText metrics);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,7 +17,8 @@ struct HttpCall {
     std::vector<std::string> path;  ///< The segments of the target, each percent-decoded by itself.
     std::map<std::string, std::string> query;
     std::string body;
-    std::optional<Peer> peer;  ///< Nothing: over a port, from whoever.
+    std::optional<Peer> peer;                         ///< Nothing: over a port, from whoever.
+    std::chrono::steady_clock::time_point arrived{};  ///< When the request was whole; it may have waited since.
     const std::atomic<bool>* called_off = nullptr;
 
     /// The caller is gone, or the daemon ends: what has not been done need not be.

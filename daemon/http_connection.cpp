@@ -73,14 +73,17 @@ std::shared_ptr<HttpJob> HttpConnection::begin() {
     job_ = std::make_shared<HttpJob>();
     job_->request = intake_.text();
     job_->peer = peer_;
+    job_->arrived = Clock::now();
     state_ = State::answering;
     return job_;
 }
 
-void HttpConnection::collect(Clock::time_point deadline) {
+bool HttpConnection::collect(Clock::time_point deadline) {
     // acquire: the worker's release, behind which the answer is there
-    if (state_ == State::answering && job_->done.load(std::memory_order_acquire))
-        send(std::move(job_->answer), deadline);
+    if (state_ != State::answering || !job_->done.load(std::memory_order_acquire))
+        return false;
+    send(std::move(job_->answer), deadline);
+    return true;
 }
 
 void HttpConnection::send(std::string answer, Clock::time_point deadline) {
@@ -102,6 +105,14 @@ void HttpConnection::send_some() {
             break;
         sent_bytes_ += static_cast<std::size_t>(sent);
     }
+    state_ = State::over;
+}
+
+void HttpConnection::give_up() noexcept {
+    if (state_ != State::sending)
+        return;
+    unsent_ = {};
+    sent_bytes_ = 0;
     state_ = State::over;
 }
 

@@ -1,26 +1,17 @@
 // One connection: a request comes in, is answered elsewhere, and the answer goes out.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "http_intake.hpp"
+#include "http_job.hpp"
 #include "http_peer.hpp"
 #include "platform/descriptor.hpp"
 
 namespace ringmain::daemon {
-
-/// A request that is being answered by a thread that does not know the connection.
-struct HttpJob {
-    std::string request;
-    std::optional<Peer> peer;
-    std::atomic<bool> called_off{false};  // relaxed: the answer does not depend on when it is seen
-    std::string answer;                   // by the worker, before `done`
-    std::atomic<bool> done{false};
-};
 
 /// Never waits: everything is done as far as the socket lets, and poll() says when to go on.
 class HttpConnection {
@@ -46,10 +37,14 @@ public:
     void on_events(short events);
     [[nodiscard]] const HttpIntake& intake() const noexcept { return intake_; }
     [[nodiscard]] std::shared_ptr<HttpJob> begin();
-    /// If the job is done, its answer is sent from now on.
-    void collect(Clock::time_point deadline);
+    /// If the job is done, its answer is sent from now on. Says whether it was.
+    bool collect(Clock::time_point deadline);
     void send(std::string answer, Clock::time_point deadline);
     void call_off() noexcept;
+    /// Of an answer that is being sent.
+    [[nodiscard]] std::size_t unsent_bytes() const noexcept { return unsent_.size() - sent_bytes_; }
+    /// Sends no more of an answer.
+    void give_up() noexcept;
 
 private:
     [[nodiscard]] bool is_called_off() const noexcept;

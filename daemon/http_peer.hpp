@@ -21,6 +21,12 @@ struct Peer {
     }
 };
 
+/// For what is counted and shared out by user; nothing: all who come over a port together.
+using PeerUser = std::optional<uid_t>;
+[[nodiscard]] inline PeerUser user_of(const std::optional<Peer>& peer) {
+    return peer ? PeerUser(peer->uid) : std::nullopt;
+}
+
 /// Nothing: the kernel does not tell.
 [[nodiscard]] std::optional<Peer> peer_of(int socket);
 

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <string_view>
 
 #include "api_errors.hpp"
 
@@ -114,23 +115,16 @@ public:
         });
     }
 
-    std::string answer(const std::string& request, const std::optional<Peer>& peer,
-                       const std::atomic<bool>& called_off) {
-        const Circumstances circumstances{&peer, &called_off};
-        circumstances_ = &circumstances;
-        MemoryStream stream(request);
+    std::string answer(const HttpJob& job) {
+        job_ = &job;
+        MemoryStream stream(job.request);
         bool closed = false;
         process_request(stream, true, closed, prepare);
-        circumstances_ = nullptr;
+        job_ = nullptr;
         return stream.take_written();
     }
 
 private:
-    struct Circumstances {
-        const std::optional<Peer>* peer;
-        const std::atomic<bool>* called_off;
-    };
-
     // Handlers go by the target as it was sent; the library's own routes are regular expressions, which see nothing of
     // it.
     static void prepare(httplib::Request& request) {
@@ -146,8 +140,9 @@ private:
 
     void serve(const httplib::Request& request, httplib::Response& response) const {
         HttpCall call = call_of(request);
-        call.peer = *circumstances_->peer;
-        call.called_off = circumstances_->called_off;
+        call.peer = job_->peer;
+        call.arrived = job_->arrived;
+        call.called_off = &job_->called_off;
         try {
             set(response, handler_(call));
         } catch (const std::exception& error) {
@@ -156,18 +151,15 @@ private:
     }
 
     HttpRouter::Handler handler_;
-    static thread_local const Circumstances* circumstances_;  // of the request that this thread answers
+    static thread_local const HttpJob* job_;  // that this thread answers
 };
 
-thread_local const HttpRouter::Server::Circumstances* HttpRouter::Server::circumstances_ = nullptr;
+thread_local const HttpJob* HttpRouter::Server::job_ = nullptr;
 
 HttpRouter::HttpRouter(Handler handler) : server_(std::make_unique<Server>(std::move(handler))) {}
 HttpRouter::~HttpRouter() = default;
 
-std::string HttpRouter::answer(const std::string& request, const std::optional<Peer>& peer,
-                               const std::atomic<bool>& called_off) const {
-    return server_->answer(request, peer, called_off);
-}
+std::string HttpRouter::answer(const HttpJob& job) const { return server_->answer(job); }
 
 std::string HttpRouter::refuse(const HttpRefusal& refusal) {
     const HttpAnswer answer = refusal_answer(refusal);

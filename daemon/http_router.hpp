@@ -1,15 +1,13 @@
 // From the text of a request to the text of its answer. The only code here that knows cpp-httplib.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "http_call.hpp"
 #include "http_intake.hpp"
+#include "http_job.hpp"
 
 namespace ringmain::daemon {
 
@@ -24,8 +22,7 @@ public:
     HttpRouter& operator=(const HttpRouter&) = delete;
 
     /// Requires a request that an HttpIntake has let through. Thread safety: from any thread.
-    [[nodiscard]] std::string answer(const std::string& request, const std::optional<Peer>& peer,
-                                     const std::atomic<bool>& called_off) const;
+    [[nodiscard]] std::string answer(const HttpJob& job) const;
 
     /// The text of an answer to what was not let through.
     [[nodiscard]] static std::string refuse(const HttpRefusal& refusal);

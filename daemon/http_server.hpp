@@ -1,5 +1,6 @@
-// Listens, takes in requests, has them answered, and sends the answers. One thread waits for all sockets; a client that
-// says nothing, or does not read, costs a place in a bounded table for a bounded time, and nobody else's.
+// Listens, takes in requests, has them answered, and sends the answers. One thread waits for all sockets. A client that
+// says nothing, or does not read, costs a place in a bounded table for a bounded time; a user who asks much waits for
+// himself.
 #pragma once
 
 #include <chrono>
@@ -22,9 +23,14 @@ namespace ringmain::daemon {
 
 struct HttpLimits {
     std::size_t connections = 256;
-    /// When a user, or all of a port together, have so many, the oldest of them whose request is not complete is
-    /// closed.
+    /// When a user, or all of a port together, have so many that are not being answered, the oldest of them is closed.
     std::size_t connections_per_user = 64;
+    /// Requests that are being answered, or wait for it; more are refused. So there is always room for one that is
+    /// answered at once.
+    std::size_t answered = 192;
+    std::size_t answered_per_user = 64;
+    /// Answers that are not read: when a user, or all of a port together, have more, the oldest are closed.
+    std::size_t unsent_bytes_per_user = std::size_t{64} << 20;
     std::chrono::milliseconds request{5'000};  ///< From the connection to the whole request.
     std::chrono::milliseconds answer{10'000};  ///< From the answer to its last byte.
     std::size_t threads_per_kind = 2;
@@ -51,9 +57,10 @@ public:
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
-    /// Before start(): calls `call` in the server's thread whenever the descriptor is readable. It must make it
-    /// unreadable, and not throw.
-    void watch(int descriptor, std::function<void()> call);
+    /// Before start(): calls `call` in the server's thread whenever the descriptor is readable (-1: never), and when
+    /// the time has passed that its last call returned, if it did. It must make the descriptor unreadable, and not
+    /// throw.
+    void watch(int descriptor, std::function<std::optional<std::chrono::milliseconds>()> call);
     /// In such a call: listens on another socket from now on.
     void replace(std::size_t endpoint, platform::Descriptor socket) { endpoints_[endpoint].socket = std::move(socket); }
 
@@ -73,8 +80,13 @@ private:
     void serve_once();
     [[nodiscard]] int timeout_ms(Clock::time_point now) const noexcept;
     void accept_from(std::size_t endpoint);
-    [[nodiscard]] bool make_room(std::size_t endpoint, const std::optional<Peer>& peer);
+    [[nodiscard]] static bool is_of(const Entry& entry, std::size_t endpoint, const PeerUser& user);
+    [[nodiscard]] bool make_room(std::size_t endpoint, const PeerUser& user);
+    [[nodiscard]] std::optional<HttpRefusal> too_many(const Entry& entry) const;
     void dispatch(Entry& entry);
+    void answer_ready(Entry& entry);
+    void drop_unread(const Entry& newest);
+    void look_after_watched(bool is_readable);
     void answer(const std::shared_ptr<HttpJob>& job, const HttpRouter& router) const noexcept;
     void wake() const noexcept;
 
@@ -82,7 +94,8 @@ private:
     HttpLimits limits_;
     platform::Descriptor wake_;
     int watched_ = -1;
-    std::function<void()> on_watched_;
+    std::function<std::optional<std::chrono::milliseconds>()> on_watched_;
+    std::optional<Clock::time_point> watched_again_;
     std::atomic<bool> stopping_{false};
     std::list<Entry> entries_;  // by age
     Clock::time_point accepts_again_{};

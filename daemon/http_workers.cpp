@@ -6,18 +6,35 @@
 namespace ringmain::daemon {
 
 void HttpWorkers::start(std::size_t threads_per_kind) {
-    for (std::size_t kind = 0; kind < jobs_.size(); ++kind) {
+    for (std::size_t kind = 0; kind < queues_.size(); ++kind) {
         for (std::size_t i = 0; i < threads_per_kind; ++i)
             threads_.emplace_back([this, kind] { work(kind); });
     }
 }
 
-void HttpWorkers::add(WorkKind kind, std::function<void()> job) {
+void HttpWorkers::add(WorkKind kind, const PeerUser& user, std::function<void()> job) {
     {
         const std::lock_guard lock(mutex_);
-        jobs_[static_cast<std::size_t>(kind)].push_back(std::move(job));
+        Queue& queue = queues_[static_cast<std::size_t>(kind)];
+        auto& of_user = queue.jobs[user];
+        if (of_user.empty())
+            queue.turns.push_back(user);
+        of_user.push_back(std::move(job));
     }
     wake_.notify_all();
+}
+
+/// Requires one.
+std::function<void()> HttpWorkers::take(Queue& queue) {
+    const auto of_user = queue.jobs.find(queue.turns.front());
+    queue.turns.pop_front();
+    std::function<void()> job = std::move(of_user->second.front());
+    of_user->second.pop_front();
+    if (of_user->second.empty())
+        queue.jobs.erase(of_user);
+    else
+        queue.turns.push_back(of_user->first);
+    return job;
 }
 
 void HttpWorkers::work(std::size_t kind) {
@@ -25,11 +42,10 @@ void HttpWorkers::work(std::size_t kind) {
         std::function<void()> job;
         {
             std::unique_lock lock(mutex_);
-            wake_.wait(lock, [&] { return stopping_ || !jobs_[kind].empty(); });
+            wake_.wait(lock, [&] { return stopping_ || !queues_[kind].turns.empty(); });
             if (stopping_)
                 return;
-            job = std::move(jobs_[kind].front());
-            jobs_[kind].pop_front();
+            job = take(queues_[kind]);
         }
         job();
     }
@@ -39,8 +55,7 @@ void HttpWorkers::stop() noexcept {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
-        for (auto& jobs : jobs_)
-            jobs.clear();
+        queues_ = {};
     }
     wake_.notify_all();
     for (std::thread& thread : threads_)

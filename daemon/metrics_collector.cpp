@@ -42,8 +42,7 @@ MetricFamilies MetricsCollector::Collect() const {
     return families;
 }
 
-std::string MetricsCollector::text() const {
-    const auto asked = Clock::now();
+std::string MetricsCollector::text(Clock::time_point asked) const {
     const std::lock_guard lock(mutex_);
     if (begun_ >= asked)
         return text_;

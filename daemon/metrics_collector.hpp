@@ -17,20 +17,18 @@ namespace ringmain::daemon {
 /// Every metric that is ever served.
 [[nodiscard]] std::vector<MetricInfo> all_metrics();
 
-/// Thread safety: all calls from any thread. One look at the broker at a time: whoever came while one was waited for
-/// gets the next one, all together.
+/// Thread safety: all calls from any thread. One look at the broker at a time, and one for all who asked before it began.
 class MetricsCollector : public prometheus::Collectable {
 public:
     MetricsCollector(const Broker& broker, const KeeperThread& keeper) : reader_(broker), keeper_(keeper) {}
 
     /// Throws Error: what StatsReader::take throws.
     [[nodiscard]] MetricFamilies Collect() const override;
-    /// In Prometheus' text format.
-    [[nodiscard]] std::string text() const;
+    using Clock = std::chrono::steady_clock;
+    /// In Prometheus' text format, of a look that began after `asked`.
+    [[nodiscard]] std::string text(Clock::time_point asked) const;
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     mutable std::mutex mutex_;
     mutable StatsReader reader_;
     const KeeperThread& keeper_;

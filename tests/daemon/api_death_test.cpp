@@ -174,6 +174,32 @@ TEST_CASE("A socket that is removed under a running daemon is made anew, and tha
                contains("keeper.sock' was removed, and is made anew") && contains("topic 't' was created"));
 }
 
+TEST_CASE("A socket whose name was taken is made anew once the name is free, with one line for the loss") {
+    Place place;
+    const RunningDaemon daemon(place.scratch.broker());
+    const auto lines_with = [&](const std::string& text) {
+        const std::string log = daemon.log();
+        std::size_t count = 0;
+        for (std::size_t at = log.find(text); at != std::string::npos; at = log.find(text, at + 1))
+            ++count;
+        return count;
+    };
+    {
+        PlayedDaemon other(
+            place.scratch.path(), [](const std::string&) { return std::string(); }, "other.sock");
+        fs::rename(place.scratch.path() / "other.sock", place.socket());
+        CHECK(eventually([&] { return lines_with("another process listens on") == 1; }));
+        for (const char* const name : {"a", "b", "c"})  // what changes in the directory is no reason to say it again
+            std::ofstream(place.scratch.broker() / name) << "x";
+        std::this_thread::sleep_for(std::chrono::milliseconds(2'500));  // and neither is time
+        CHECK(lines_with("nobody can reach this daemon") == 1);
+        CHECK(lines_with("is made anew") == 0);
+    }  // it ends, and nothing in the directory changes
+    CHECK(eventually([&] { return lines_with("is made anew") == 1; }));
+    CHECK(eventually([&] { return test::is_healthy(place.socket()); }));
+    CHECK(daemon.ask("GET", "/v1/health").json().value("directory", "") == place.scratch.broker().string());
+}
+
 TEST_CASE("A stopped daemon is done without by whoever has the rights") {
     Place place;
     RunningDaemon daemon(place.scratch.broker());

@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include "daemon/keeper_thread.hpp"
 #include "daemon/metrics_collector.hpp"
 #include "demo/markdown.hpp"
 #include "ringmain/consumer.hpp"
@@ -118,6 +119,19 @@ TEST_CASE("The table in docs/metrics.md lists every metric that is served, and n
     for (std::sregex_iterator match(served.begin(), served.end(), type), end; match != end; ++match, ++types)
         CHECK(names.contains((*match)[2]));
     CHECK(types == names.size());
+}
+
+TEST_CASE("All who asked before a look at the broker began get the figures of that look") {
+    const Place place;
+    daemon::KeeperThread keeper(place.broker, [](const KeeperEvent&) {});
+    const daemon::MetricsCollector collector(place.broker, keeper);
+    const auto asked = daemon::MetricsCollector::Clock::now();
+    const std::string first = collector.text(asked);
+    CHECK(collector.text(asked) == first);  // with the time that it took
+    REQUIRE(place.broker.list_topics().size() == 1);
+    Broker(place.broker).create_topic("later", test::small_topic());
+    CHECK(collector.text(asked) == first);
+    CHECK_THAT(collector.text(daemon::MetricsCollector::Clock::now()), contains("topic=\"later\""));
 }
 
 TEST_CASE("The metrics have the figures of the broker") {
