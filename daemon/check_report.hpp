@@ -5,8 +5,9 @@
 
 namespace ringmain::daemon {
 
-/// Prints it on stdout; looks at the broker directory, if there is one, and touches nothing. False: the daemon would
-/// run, but log an error, e.g. a topic that exists with other options.
+/// Prints it on stdout; looks at the broker directory, if there is one, and touches nothing (a port that is configured
+/// is taken for a moment). False: a daemon of this user would not start, or log an error: a topic that exists with
+/// other options or has no room, an owner that may not be set, a port that is taken.
 [[nodiscard]] bool print_check_report(const Configuration& configuration);
 
 }  // namespace ringmain::daemon

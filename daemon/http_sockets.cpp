@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,10 +12,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <nlohmann/json.hpp>
 
-#include "platform/rights.hpp"
 #include "platform/local_address.hpp"
 #include "platform/local_http.hpp"
+#include "platform/rights.hpp"
 #include "platform/system_failure.hpp"
 
 namespace ringmain::daemon {
@@ -157,6 +159,25 @@ ListeningPort listen_on_port(const std::string& host, std::uint16_t port) {
     if (::getsockname(socket.get(), &address.any, &size) != 0)
         throw system_failure("look at the port of", address.name(), errno);
     return {std::move(socket), address.name()};
+}
+
+std::optional<std::filesystem::path> broker_served_on_port(const std::string& host, std::uint16_t port) {
+    constexpr std::chrono::milliseconds kPatience{1'000};
+    const LoopbackAddress address(host, port);
+    Descriptor socket = new_socket(address.any.sa_family, address.name());
+    if (::connect(socket.get(), &address.any, address.size()) != 0 && errno != EINPROGRESS)
+        return std::nullopt;
+    pollfd connecting{socket.get(), POLLOUT, 0};
+    if (::poll(&connecting, 1, static_cast<int>(kPatience.count())) != 1)
+        return std::nullopt;
+    auto request = platform::LocalHttp::over(std::move(socket));
+    request.ask("GET", "/v1/health");
+    if (request.wait(kPatience) != platform::LocalHttp::State::done)
+        return std::nullopt;
+    const auto health = nlohmann::json::parse(request.reply().body, nullptr, false);
+    const auto directory = health.is_object() ? health.find("directory") : health.end();
+    return directory != health.end() && directory->is_string() ? std::optional(directory->get<std::string>())
+                                                               : std::nullopt;
 }
 
 }  // namespace ringmain::daemon

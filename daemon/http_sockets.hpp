@@ -55,4 +55,7 @@ struct ListeningPort {
 /// busy (the port is taken), permission_denied, io.
 [[nodiscard]] ListeningPort listen_on_port(const std::string& host, std::uint16_t port);
 
+/// The directory of the broker whose daemon serves its metrics on a loopback address; nothing: no daemon answers there.
+[[nodiscard]] std::optional<std::filesystem::path> broker_served_on_port(const std::string& host, std::uint16_t port);
+
 }  // namespace ringmain::daemon

@@ -30,23 +30,13 @@ std::uint64_t bytes_in_pages(const TopicOptions& options, std::uint64_t page) {
            options.partitions * whole_pages(partition_file_bytes(geometry_for(options)), page);
 }
 
-struct Need {
-    std::uint64_t bytes;
-    std::uint64_t inodes;
-};
-
-Need need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free) {
-    constexpr std::uint64_t kOthers = 4;  // the directory, topic.meta, readers, groups
-    return {free ? bytes_in_pages(options, free->page_bytes) : topic_bytes(options), options.partitions + kOthers};
-}
-
-bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const Need& need) noexcept {
+bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const TopicNeed& need) noexcept {
     return free && free->inodes && *free->inodes < need.inodes;
 }
 
 [[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const auto free = platform::free_space(directory.parent_path());
-    const Need need = need_of(options, free);
+    const TopicNeed need = need_of(options, free);
     std::string text = "no space for topic '" + std::string(name) + "' in '" +
                        directory.parent_path().parent_path().string() + "': " + std::to_string(need.bytes) +
                        " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) +
@@ -65,7 +55,7 @@ bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const Need& ne
 // What is free may be gone a moment later: this only saves the work. The allocation decides.
 void check_space(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const auto free = platform::free_space(directory.parent_path());
-    const Need need = need_of(options, free);
+    const TopicNeed need = need_of(options, free);
     if ((free && free->bytes < need.bytes) || lacks_inodes(free, need))
         no_space(directory, name, options);
 }
@@ -137,6 +127,11 @@ void build_files_with_access(const std::filesystem::path& directory, std::string
 
 std::uint64_t topic_bytes(const TopicOptions& options) {
     return bytes_in_pages(options, layout::kPageBytes);
+}
+
+TopicNeed need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free) {
+    constexpr std::uint64_t kOthers = 4;  // the directory, topic.meta, readers, groups
+    return {free ? bytes_in_pages(options, free->page_bytes) : topic_bytes(options), options.partitions + kOthers};
 }
 
 void build_topic(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options,

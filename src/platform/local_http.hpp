@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "platform/descriptor.hpp"
 
@@ -24,6 +25,9 @@ public:
     /// Nothing: nobody listens there. Throws Error: permission_denied, limit, io.
     [[nodiscard]] static std::optional<LocalHttp> connect(const std::filesystem::path& socket,
                                                           std::chrono::milliseconds timeout);
+
+    /// Over a connection that is there, of any kind that does not block.
+    [[nodiscard]] static LocalHttp over(Descriptor connection) noexcept { return LocalHttp(std::move(connection), true); }
 
     enum class State : std::uint8_t {
         waiting,  ///< The answer is not complete.

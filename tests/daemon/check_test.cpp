@@ -1,10 +1,14 @@
 // `ringmaind --check`, `--help` and the example file.
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <string>
 #include <vector>
 
+#include "daemon/http_sockets.hpp"
+#include "platform/files.hpp"
 #include "program.hpp"
 #include "ringmain/broker.hpp"
 #include "running_daemon.hpp"
@@ -106,6 +110,93 @@ TEST_CASE("ringmaind --check fails where a daemon would log an error: other opti
     const Checked other = file.check();
     CHECK(other.code == 1);
     CHECK_THAT(other.text, contains("topic a: error: exists with records 128, wanted 64; it would be left as it is"));
+}
+
+TEST_CASE("ringmaind --check fails for topics that have no room, with needed and free bytes, and counts those before") {
+    const ScratchDirectory place;
+    const auto free = platform::free_space(place.path());
+    REQUIRE(free);
+    const auto topic_of = [](const std::string& name, std::uint64_t bytes) {
+        constexpr std::uint64_t kPayload = std::uint64_t{64} << 20;
+        return "[topics." + name + "]\nrecords = 64\nproducers = 2\npayload = \"64 MiB\"\ngroups = 2\nmembers = 2\npartitions = " +
+               std::to_string(bytes / kPayload + 1) + "\n";
+    };
+    if (free->bytes > std::uint64_t{900} * (64 << 20))
+        SKIP("more than 60 GB of shared memory are free");
+    const File file(topic_of("a", free->bytes / 10 * 6) + topic_of("b", free->bytes / 10 * 6) + "[topics.c]\n" + kSmall);
+    const Checked checked = file.check();
+    INFO(checked.text);
+    CHECK(checked.code == 1);
+    CHECK_THAT(checked.text, contains("topic a: would be created") && contains("topic b: error: ") && contains(" bytes needed, ") &&
+                                 contains(" left in '" + file.scratch.broker().string() + "' by the topics before it\n"));
+    CHECK_THAT(checked.text, !contains("topic a: error") && !contains("topic c: error"));
+    CHECK_FALSE(fs::exists(file.scratch.broker()));
+}
+
+TEST_CASE("ringmaind --check fails for a port that another process has, not for one that the daemon itself has") {
+    const daemon::ListeningPort taken = daemon::listen_on_port("127.0.0.1", 0);
+    const File file("[metrics]\nlisten = \"" + taken.address + "\"\n");
+    const Checked refused = file.check();
+    INFO(refused.text);
+    CHECK(refused.code == 1);
+    CHECK_THAT(refused.text, contains("metrics: error: another process listens on " + taken.address + "\n"));
+
+    std::string free;
+    {
+        const daemon::ListeningPort port = daemon::listen_on_port("127.0.0.1", 0);
+        free = "[metrics]\nlisten = \"" + port.address + "\"\n";
+    }
+    const File other(free);
+    CHECK(other.check().code == 0);
+    const test::RunningDaemon running(other.scratch.broker(), free);
+    CHECK(other.check().code == 0);
+    const File another_broker(free);
+    CHECK(another_broker.check().code == 1);
+}
+
+TEST_CASE("ringmaind --check fails for owners, groups and directories that its user has no right to") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    constexpr uid_t kUser = 4331;
+    const File file("[topics.a]\n" + kSmall + "owner = 0\n[topics.b]\n" + kSmall + "group = 0\n[topics.c]\n" + kSmall + "owner = 4331\n");
+    const auto check = [&file] {
+        const fs::path output = file.scratch.path() / "output";
+        fs::remove(output);
+        const std::vector<std::string> arguments{"--check", file.path.string(), "-d", file.scratch.broker().string()};
+        const int code = start(RINGMAIN_DAEMON_PATH, arguments, {.output = output, .uid = kUser}).wait();
+        return Checked{code, test::text_in(output)};
+    };
+    CHECK(file.check().code == 0);
+    const Checked no_place = check();
+    CHECK(no_place.code == 1);
+    CHECK_THAT(no_place.text, contains("directory: error: user 4331 can make nothing in '" + file.scratch.path().string() + "': Permission denied"));
+    {
+        const Broker broker(file.scratch.broker(), Broker::Mode::open_or_create);
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(file.scratch.path()))
+        REQUIRE(::chown(entry.path().c_str(), kUser, kUser) == 0);
+    const Checked checked = check();
+    INFO(checked.text);
+    CHECK(checked.code == 1);
+    CHECK_THAT(checked.text, contains("topic a: error: user 4331 may not give files to user 0: Operation not permitted") &&
+                                 contains("topic b: error: user 4331 may not give files to group 0: Operation not permitted"));
+    CHECK_THAT(checked.text, !contains("topic c: error") && !contains("directory: error"));
+}
+
+TEST_CASE("ringmaind --check fails for rights of what is there and belongs to another user") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    const File file("[topics.a]\n" + kSmall + "mode = \"0660\"\n");
+    Broker broker(file.scratch.broker(), Broker::Mode::open_or_create);
+    TopicOptions options = test::small_topic();
+    options.access.mode = 0664;
+    broker.create_topic("a", options);
+    const fs::path output = file.scratch.path() / "output";
+    const std::vector<std::string> arguments{"--check", file.path.string(), "-d", file.scratch.broker().string()};
+    CHECK(start(RINGMAIN_DAEMON_PATH, arguments, {.output = output, .uid = 4331}).wait() == 1);
+    CHECK_THAT(test::text_in(output), contains("topic a: error: user 4331 may not change the rights of '" +
+                                               (file.scratch.broker() / "topics/a").string() + "', which belongs to user 0"));
+    CHECK(file.check().code == 0);
 }
 
 TEST_CASE("ringmaind --check prints every error, each beginning with its place, and a daemon does not start on them") {
