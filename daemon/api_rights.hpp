@@ -8,6 +8,7 @@
 
 #include "http_peer.hpp"
 #include "ringmain/broker.hpp"
+#include "topic_files.hpp"
 
 namespace ringmain::daemon {
 
@@ -21,17 +22,18 @@ public:
 
     /// A topic of that access: only those who administer may give it to others, or to groups that they are not in.
     void check_creation(const Peer& peer, std::string_view topic, const TopicAccess& access) const;
-    void check_deletion(const Peer& peer, std::string_view topic) const;
+    // Of a topic that is open, which is then the one to be changed: another one may have its name at any moment. These throw
+    // Error not_found if it has been removed or replaced.
+    void check_deletion(const Peer& peer, const TopicFiles& topic) const;
     /// Its retention, and records of it.
-    void check_writing(const Peer& peer, std::string_view topic) const;
-    void check_access(const Peer& peer, std::string_view topic, const TopicAccess& access) const;
+    void check_writing(const Peer& peer, const TopicFiles& topic) const;
+    void check_access(const Peer& peer, const TopicFiles& topic, const TopicAccess& access) const;
 
     [[nodiscard]] bool administers(const Peer& peer) const;
     /// By the rights of the directory.
     [[nodiscard]] bool may_create_himself(const Peer& peer) const;
 
 private:
-    [[nodiscard]] std::filesystem::path topic_path(std::string_view topic) const;
     void check_gift(const Peer& peer, std::string_view topic, const TopicAccess& access) const;
     [[noreturn]] void refuse(const Peer& peer, std::string_view what, std::string_view topic,
                              std::string_view needed) const;

@@ -11,10 +11,14 @@
 #include "broker_impl.hpp"
 #include "cli/topic_report.hpp"
 #include "log.hpp"
+#include "platform/no_links.hpp"
+#include "record_deletion.hpp"
 #include "ringmain/error.hpp"
 #include "ringmain/group_admin.hpp"
+#include "topic_access.hpp"
 #include "topic_paths.hpp"
 #include "topic_quotas.hpp"
+#include "topic_retention.hpp"
 
 namespace ringmain::daemon {
 
@@ -42,10 +46,9 @@ void check_no_query(const HttpCall& call, std::initializer_list<std::string_view
     }
 }
 
-bool shares_with_group(const std::filesystem::path& directory) noexcept {
-    struct stat status {};
-    return ::stat(directory.c_str(), &status) == 0 && (status.st_mode & S_ISGID) != 0 &&
-           (status.st_mode & S_IWGRP) != 0;
+bool shares_with_group(const std::filesystem::path& directory) {
+    const auto status = platform::status_without_links(directory);
+    return status && (status->st_mode & S_ISGID) != 0 && (status->st_mode & S_IWGRP) != 0;
 }
 
 /// What the request says, then what the configuration says; for the rest the topic gets the rights that it would have
@@ -53,7 +56,7 @@ bool shares_with_group(const std::filesystem::path& directory) noexcept {
 TopicAccess access_for(const Peer& peer, const CreationRequest& request, const TopicAccess& configured,
                        const ApiRights& rights, const std::filesystem::path& broker) {
     TopicAccess access = request.options.access;
-    const bool is_his = ::geteuid() == 0 && peer.uid != 0 && rights.may_create_himself(peer);
+    const bool is_his = ::geteuid() == 0 && peer.is_known && peer.uid != 0 && rights.may_create_himself(peer);
     const bool is_shared = shares_with_group(topics_path(broker));
     if (!access.owner)
         access.owner = configured.owner;
@@ -76,11 +79,11 @@ void check_is_of_use(const Peer& peer, std::string_view topic, const TopicAccess
                      const std::filesystem::path& broker) {
     if (::geteuid() == 0 || peer.uid == ::geteuid() || !access.mode || !rights.may_create_himself(peer))
         return;
-    struct stat status {};
-    const bool inherits = shares_with_group(topics_path(broker)) && ::stat(topics_path(broker).c_str(), &status) == 0;
-    const gid_t group = access.group.value_or(inherits ? status.st_gid : ::getegid());
+    const auto status = platform::status_without_links(topics_path(broker));
+    const bool inherits = status && shares_with_group(topics_path(broker));
+    const gid_t group = access.group.value_or(inherits ? status->st_gid : ::getegid());
     unsigned granted = *access.mode & 07U;
-    if (access.owner == peer.uid)
+    if (peer.is_known && access.owner == peer.uid)
         granted = (*access.mode >> 6U) & 07U;
     else if (peer.is_in(group))
         granted = (*access.mode >> 3U) & 07U;
@@ -100,8 +103,6 @@ std::vector<GroupDescription> groups_of(const Broker& broker, const std::string&
         groups.push_back(admin.describe(topic, group.name, kOffsetsOnly));
     return groups;
 }
-
-void check_topic_is_there(const Broker& broker, const std::string& topic) { (void)broker.impl()->open_topic(topic); }
 
 std::uint32_t partition_number(const std::string& topic, const std::string& text) {
     std::uint32_t number = 0;
@@ -152,11 +153,11 @@ HttpAnswer ApiTopics::remove(const HttpCall& call, const std::string& topic) con
             throw Error(ErrorCode::invalid_argument, topic,
                         "topic '" + topic + "': the parameter id is not 32 hexadecimal digits");
     }
-    const TopicId found = context_.broker.impl()->open_topic(topic)->id();
-    rights_of(context_).check_deletion(peer, topic);
+    const auto found = context_.broker.impl()->open_topic(topic);
+    rights_of(context_).check_deletion(peer, *found);
     if (call.is_called_off())
         throw Error(ErrorCode::interrupted, topic, "the deletion of topic '" + topic + "' was called off");
-    context_.broker.impl()->delete_topic(topic, id.value_or(found));  // the one whose rights were looked at
+    context_.broker.impl()->delete_topic(topic, id.value_or(found->id()));  // the one whose rights were looked at
     context_.log.write({.event = "topic_deleted",
                         .topic = topic,
                         .message = "topic '" + topic + "' was deleted for user " + std::to_string(peer.uid),
@@ -167,18 +168,7 @@ HttpAnswer ApiTopics::remove(const HttpCall& call, const std::string& topic) con
 HttpAnswer ApiTopics::change(const HttpCall& call, const std::string& topic) const {
     const Peer& peer = peer_of(call);
     check_no_query(call, {});
-    const Retention current = context_.broker.describe_topic(topic).options.retention;
-    const ChangeRequest request = change_from_json(topic, call.body, current);
-    const ApiRights rights = rights_of(context_);
-    if (request.retention)
-        rights.check_writing(peer, topic);
-    if (request.access)
-        rights.check_access(peer, topic, *request.access);
-    Broker broker = context_.broker;
-    if (request.retention)
-        broker.set_retention(topic, *request.retention);
-    if (request.access)
-        broker.set_access(topic, *request.access);
+    const ChangeRequest request = apply_change(peer, call, *context_.broker.impl()->open_topic(topic));
     context_.log.write(
         {.event = "topic_changed",
          .topic = topic,
@@ -187,16 +177,35 @@ HttpAnswer ApiTopics::change(const HttpCall& call, const std::string& topic) con
     return describe(topic);
 }
 
+/// The limits that the request does not name stay: no other request changes them between the look and the change.
+ChangeRequest ApiTopics::apply_change(const Peer& peer, const HttpCall& call, const TopicFiles& topic) const {
+    const std::lock_guard one_at_a_time(*changing_);
+    ChangeRequest request = change_from_json(topic.name(), call.body, topic.retention());
+    const ApiRights rights = rights_of(context_);
+    if (request.retention) {
+        check_retention(topic.name(), *request.retention);
+        rights.check_writing(peer, topic);
+    }
+    if (request.access) {
+        check_topic_access(topic.name(), *request.access);
+        rights.check_access(peer, topic, *request.access);
+    }
+    if (request.retention)
+        set_retention(topic, *request.retention);
+    if (request.access)
+        set_access(topic, *request.access);
+    return request;
+}
+
 HttpAnswer ApiTopics::delete_records(const HttpCall& call, const std::string& topic,
                                      const std::string& partition) const {
     const Peer& peer = peer_of(call);
     check_no_query(call, {});
     const std::uint32_t number = partition_number(topic, partition);
     const std::uint64_t offset = deletion_from_json(topic, call.body);
-    check_topic_is_there(context_.broker, topic);
-    rights_of(context_).check_writing(peer, topic);
-    Broker broker = context_.broker;
-    const RecordsDeleted deleted = broker.delete_records(topic, number, offset);
+    const auto found = context_.broker.impl()->open_topic(topic);
+    rights_of(context_).check_writing(peer, *found);
+    const RecordsDeleted deleted = ringmain::delete_records(*found, context_.broker.impl()->clients(), number, offset);
     context_.log.write({.event = "records_deleted",
                         .topic = topic,
                         .partition = number,

@@ -1,8 +1,13 @@
 // The topics of the broker, over the socket.
 #pragma once
 
+#include <memory>
+#include <mutex>
+
+#include "api_json.hpp"
 #include "http_call.hpp"
 #include "service.hpp"
+#include "topic_files.hpp"
 
 namespace ringmain::daemon {
 
@@ -20,7 +25,10 @@ public:
                                             const std::string& partition) const;
 
 private:
+    [[nodiscard]] ChangeRequest apply_change(const Peer& peer, const HttpCall& call, const TopicFiles& topic) const;
+
     ServiceContext context_;
+    std::shared_ptr<std::mutex> changing_ = std::make_shared<std::mutex>();
 };
 
 }  // namespace ringmain::daemon

@@ -15,6 +15,9 @@ struct Peer {
     uid_t uid = 0;
     gid_t gid = 0;
     std::vector<gid_t> groups;  ///< The others.
+    /// False: a user that this process's user namespace has no number for. `uid` is then one that all such users have, as
+    /// all their files do: nobody is recognised by it. Groups of that kind are left out.
+    bool is_known = true;
 
     [[nodiscard]] bool is_in(gid_t group) const noexcept {
         return gid == group || std::find(groups.begin(), groups.end(), group) != groups.end();

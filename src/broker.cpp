@@ -8,7 +8,6 @@
 #include "broker_impl.hpp"
 #include "cell_dump.hpp"
 #include "daemon_requests.hpp"
-#include "platform/rights.hpp"
 #include "record_deletion.hpp"
 #include "topic_access.hpp"
 #include "topic_description.hpp"
@@ -94,7 +93,7 @@ void Broker::delete_topic(std::string_view name) { delete_topic_somehow(*impl_, 
 void Broker::set_access(std::string_view name, const TopicAccess& access) {
     check_topic_access(name, access);
     change_topic_somehow(*impl_, name, to_json(ChangeRequest{std::nullopt, access}), [&] {
-        look_at(name, [&] { platform::set_rights(impl_->open_topic(name)->directory(), access); });
+        look_at(name, [&] { ringmain::set_access(*impl_->open_topic(name), access); });
     });
 }
 

@@ -25,6 +25,17 @@ namespace {
 // Another process is between two system calls of moving a dead topic away; only one that is stopped there takes longer.
 constexpr std::chrono::milliseconds kMoverPatience{2000};
 
+// Links are followed on the way to the broker directory, once; never in it, where others may be able to make them.
+std::filesystem::path resolved(std::filesystem::path directory) {
+    std::error_code failure;
+    const std::filesystem::path whole = std::filesystem::absolute(directory, failure);
+    std::filesystem::path real =
+        failure || directory.empty() ? std::filesystem::path() : std::filesystem::weakly_canonical(whole, failure);
+    if (failure || real.empty())
+        return directory;
+    return real.has_filename() ? real : real.parent_path();
+}
+
 // What cannot be listed, another user or a later sweep has to sweep.
 std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) {
     try {
@@ -35,12 +46,14 @@ std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) 
 }
 
 [[noreturn]] void interrupted(std::string_view name) {
-    throw Error(ErrorCode::interrupted, std::string(name), "the creation of topic '" + std::string(name) + "' was interrupted");
+    throw Error(ErrorCode::interrupted, std::string(name),
+                "the creation of topic '" + std::string(name) + "' was interrupted");
 }
 
 [[noreturn]] void another_topic(std::string_view name, const TopicId& id) {
-    throw Error(ErrorCode::mismatch, std::string(name),
-                "topic '" + std::string(name) + "' is another one by now, and not the one with the id " + to_string(id));
+    throw Error(
+        ErrorCode::mismatch, std::string(name),
+        "topic '" + std::string(name) + "' is another one by now, and not the one with the id " + to_string(id));
 }
 
 [[noreturn]] void busy_name(std::string_view name) {
@@ -52,7 +65,7 @@ std::vector<std::string> names_to_sweep(const std::filesystem::path& directory) 
 }  // namespace
 
 Broker::Impl::Impl(std::filesystem::path directory, Mode mode)
-    : directory_(std::move(directory)),
+    : directory_(resolved(std::move(directory))),
       is_new_(mode == Mode::open_or_create && make_broker_directory(directory_)),
       clients_(open_client_table(directory_)) {}
 
@@ -179,8 +192,8 @@ std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
 
 Broker::Impl::Leftovers Broker::Impl::count_leftovers(const KnownTopics& known) const {
     check_not_forked();
-    return {count_work(staging_path(directory_)) + count_work(trash_path(directory_)), count_half_made_files(directory_),
-            count_dead_names(known)};
+    return {count_work(staging_path(directory_)) + count_work(trash_path(directory_)),
+            count_half_made_files(directory_), count_dead_names(known)};
 }
 
 std::uint64_t Broker::Impl::count_work(const std::filesystem::path& parent) const {

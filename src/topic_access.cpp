@@ -6,7 +6,9 @@
 #include <limits>
 #include <string>
 
+#include "platform/rights.hpp"
 #include "ringmain/error.hpp"
+#include "topic_paths.hpp"
 
 namespace ringmain {
 
@@ -35,6 +37,17 @@ void check_topic_access(std::string_view topic, const TopicAccess& access) {
     std::array<char, 16> octal{};
     std::snprintf(octal.data(), octal.size(), "%04o", static_cast<unsigned>(*access.mode));
     refuse(topic, std::string("mode ") + octal.data() + " has other bits than those of 0666 (read and write)");
+}
+
+void set_access(const TopicFiles& topic, const TopicAccess& access) {
+    const std::filesystem::path meta = meta_path(topic.directory());
+    for (const TopicFiles::SharedFile& file : topic.shared_files()) {
+        if (file.path == meta &&
+            platform::set_rights_of(topic.directory(), meta.filename().c_str(), file.identity, access))
+            return;
+    }
+    throw Error(ErrorCode::topic_deleted, topic.name(),
+                "topic '" + topic.name() + "' was deleted or replaced, and its access was not changed");
 }
 
 }  // namespace ringmain

@@ -82,7 +82,9 @@ void set_retention(const TopicFiles& topic, const Retention& retention) {
     check_retention(topic.name(), retention);
     const std::filesystem::path path = meta_path(topic.directory());
     const platform::Mapping file(path, platform::Access::read_write, layout::kTopicFileBytes);
-    (void)check_stamp(file, path, layout::FileKind::topic);  // it may be another one by now, of the same name
+    if (check_stamp(file, path, layout::FileKind::topic) != topic.id())
+        throw Error(ErrorCode::topic_deleted, topic.name(),
+                    "topic '" + topic.name() + "' was deleted; another one has its name");
     store_retention(topic_meta(file), retention);
     platform::sync_path(path);
 }

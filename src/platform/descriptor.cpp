@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include "platform/no_links.hpp"
 #include "platform/system_failure.hpp"
 
 namespace ringmain::platform {
@@ -41,9 +42,11 @@ const char* action_of(int flags) noexcept {
 }  // namespace
 
 Descriptor open_file(const std::filesystem::path& path, int flags, unsigned mode) {
+    const int all = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     int fd = -1;
     do {
-        fd = beyond_streams(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
+        const bool follows = (flags & O_NOFOLLOW) == 0;
+        fd = beyond_streams(follows ? ::open(path.c_str(), all, mode) : open_without_links(path, all, mode));
     } while (fd < 0 && errno == EINTR);
     if (fd < 0)
         throw system_failure(action_of(flags), path, errno);

@@ -1,7 +1,6 @@
 // Making, moving and removing files and directories.
 #include "platform/files.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -12,9 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 
 #include "platform/descriptor.hpp"
+#include "platform/no_links.hpp"
 #include "platform/system_failure.hpp"
 
 namespace ringmain::platform {
@@ -70,10 +69,9 @@ constexpr ::mode_t kGroupReads = 040;
 constexpr ::mode_t kGroupWrites = 020;
 constexpr ::mode_t kWriters = 0622;  // who may write by the umask gets the right to read afterwards
 
-bool shares_with_group(const std::filesystem::path& directory) noexcept {
-    struct stat status {};
-    return ::stat(directory.c_str(), &status) == 0 && (status.st_mode & S_ISGID) != 0 &&
-           (status.st_mode & kGroupWrites) != 0;
+bool shares_with_group(const std::filesystem::path& directory) {
+    const auto status = status_without_links(directory);
+    return status && (status->st_mode & S_ISGID) != 0 && (status->st_mode & kGroupWrites) != 0;
 }
 
 // The umask has done its part when the file was opened. Nobody has a right for a moment that he is not to have.
@@ -94,17 +92,16 @@ void set_rights(const Descriptor& file, const std::filesystem::path& path, Reade
 // Also for a directory that exists: its maker may have been killed before it did so.
 void share_directory(const std::filesystem::path& path) {
     constexpr ::mode_t kGroupUses = 070;
+    if (!shares_with_group(path.parent_path()))
+        return;
+    const Descriptor directory(open_without_links(path, O_RDONLY | O_DIRECTORY));
     struct stat status {};
-    if (!shares_with_group(path.parent_path()) || ::stat(path.c_str(), &status) != 0)
+    if (!directory || ::fstat(directory.get(), &status) != 0)
         return;
     const ::mode_t mode = status.st_mode & 07777U;
-    if ((mode & kGroupUses) != kGroupUses && ::chmod(path.c_str(), mode | kGroupUses) != 0 && errno != EPERM)
+    if ((mode & kGroupUses) != kGroupUses && ::fchmod(directory.get(), mode | kGroupUses) != 0 && errno != EPERM)
         throw system_failure("set the mode of", path, errno);
 }
-
-struct DirectoryCloser {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 }  // namespace
 
@@ -126,7 +123,8 @@ Mapping create_file(const std::filesystem::path& path, std::uint64_t bytes, Read
 }
 
 bool create_directory(const std::filesystem::path& path) {
-    const bool made = ::mkdir(path.c_str(), 0777) == 0;
+    const Parent parent(path);
+    const bool made = parent.fd() >= 0 && ::mkdirat(parent.fd(), parent.name(), 0777) == 0;
     if (!made && errno != EEXIST)
         throw system_failure("create the directory", path, errno);
     share_directory(path);
@@ -134,22 +132,36 @@ bool create_directory(const std::filesystem::path& path) {
 }
 
 bool link_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-    if (::link(from.c_str(), to.c_str()) == 0)
-        return true;
+    const Parent target(to);
+    if (target.fd() >= 0) {
+        const Parent source(from);
+        if (source.fd() >= 0 && ::linkat(source.fd(), source.name(), target.fd(), target.name(), 0) == 0)
+            return true;
+    }
     if (errno == EEXIST)
         return false;
     throw system_failure("create", to, errno);
 }
 
+namespace {
+
+// False, and errno tells, on failure. On a file system without the flag: a plain rename of a directory replaces nothing
+// but an empty directory, and no directory with a meaning of ours is empty.
+bool rename_names(const Parent& source, const Parent& target) noexcept {
+    if (source.fd() < 0)
+        return false;
+    if (::renameat2(source.fd(), source.name(), target.fd(), target.name(), RENAME_NOREPLACE) == 0)
+        return true;
+    return (errno == EINVAL || errno == ENOSYS) &&
+           ::renameat(source.fd(), source.name(), target.fd(), target.name()) == 0;
+}
+
+}  // namespace
+
 RenameResult rename_directory(const std::filesystem::path& from, const std::filesystem::path& to) {
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+    const Parent target(to);
+    if (target.fd() >= 0 && rename_names(Parent(from), target))
         return RenameResult::renamed;
-    // A file system without the flag: a plain rename of a directory replaces nothing but an empty directory, and no
-    // directory with a meaning of ours is empty.
-    if (errno == EINVAL || errno == ENOSYS) {
-        if (::rename(from.c_str(), to.c_str()) == 0)
-            return RenameResult::renamed;
-    }
     switch (errno) {
         case EEXIST:
         case ENOTEMPTY:
@@ -163,8 +175,12 @@ RenameResult rename_directory(const std::filesystem::path& from, const std::file
 }
 
 RenameResult rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
-        return RenameResult::renamed;
+    const Parent target(to);
+    if (target.fd() >= 0) {
+        const Parent source(from);
+        if (source.fd() >= 0 && ::renameat2(source.fd(), source.name(), target.fd(), target.name(), RENAME_NOREPLACE) == 0)
+            return RenameResult::renamed;
+    }
     if (errno == EEXIST)
         return RenameResult::target_exists;
     if (errno == ENOENT)
@@ -178,7 +194,20 @@ RenameResult rename_file(const std::filesystem::path& from, const std::filesyste
     return RenameResult::renamed;
 }
 
-bool remove_file(const std::filesystem::path& path) noexcept { return ::unlink(path.c_str()) == 0 || errno == ENOENT; }
+namespace {
+
+bool remove_name(const std::filesystem::path& path, int flags) noexcept {
+    try {
+        const Parent parent(path);
+        return (parent.fd() >= 0 && ::unlinkat(parent.fd(), parent.name(), flags) == 0) || errno == ENOENT;
+    } catch (const std::exception&) {
+        return false;  // no memory
+    }
+}
+
+}  // namespace
+
+bool remove_file(const std::filesystem::path& path) noexcept { return remove_name(path, 0); }
 
 namespace {
 
@@ -204,11 +233,11 @@ namespace {
 
 // Through the open directory, so that nothing that is put in its place meanwhile is removed.
 void empty_directory(const Descriptor& directory, int levels) {
-    for (const std::string& name : names_in(path_of(directory))) {
+    for (const std::string& name : names_in_opened(directory, path_of(directory))) {
         if (::unlinkat(directory.get(), name.c_str(), 0) == 0 || levels == 0)
             continue;
-        if (const std::optional<Descriptor> inner = open_directory(path_of(directory) / name))
-            empty_directory(*inner, levels - 1);
+        if (const Descriptor inner = open_in(directory, name, O_RDONLY | O_DIRECTORY))
+            empty_directory(inner, levels - 1);
         ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR);
     }
 }
@@ -226,7 +255,7 @@ bool remove_directory(const std::filesystem::path& path) noexcept {
     } catch (const std::exception&) {
         return false;  // no memory or no right to: the next sweep tries again
     }
-    return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
+    return remove_name(path, AT_REMOVEDIR);
 }
 
 std::string read_text(const std::filesystem::path& path, std::size_t bytes_max) noexcept {
@@ -253,32 +282,23 @@ void replace_text(const std::filesystem::path& path, const std::string& text) no
 
 void sync_path(const std::filesystem::path& path) noexcept {
     try {
-        ::fsync(open_file(path, O_RDONLY).get());
+        ::fsync(open_file(path, O_RDONLY | O_NOFOLLOW).get());
     } catch (const std::exception&) {
         // as durable as it is
     }
 }
 
 std::vector<std::string> names_in(const std::filesystem::path& directory) {
-    std::vector<std::string> names;
-    const std::unique_ptr<DIR, DirectoryCloser> stream(::opendir(directory.c_str()));
-    if (!stream && errno != ENOENT && errno != ENOTDIR)
+    const Descriptor opened(beyond_streams(open_without_links(directory, O_RDONLY | O_DIRECTORY)));
+    if (!opened && errno != ENOENT && errno != ENOTDIR)
         throw system_failure("list the directory", directory, errno);
-    if (!stream)
-        return names;
-    while (const dirent* entry = ::readdir(stream.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..")
-            names.emplace_back(name);
-    }
-    return names;
+    return opened ? names_in_opened(opened, directory) : std::vector<std::string>();
 }
 
 namespace {
 
 std::optional<struct stat> status_of(const std::filesystem::path& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0)
+    if (const auto status = status_without_links(path))
         return status;
     if (errno == ENOENT || errno == ENOTDIR)
         return std::nullopt;
@@ -312,7 +332,7 @@ std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory) {
 void knock(const std::filesystem::path& path) noexcept {
     try {
         char byte = 0;
-        (void)!::read(open_file(path, O_RDONLY).get(), &byte, 1);
+        (void)!::read(open_file(path, O_RDONLY | O_NOFOLLOW).get(), &byte, 1);
     } catch (const std::exception&) {
         // nobody hears it
     }

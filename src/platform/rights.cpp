@@ -10,6 +10,7 @@
 
 #include "platform/descriptor.hpp"
 #include "platform/files.hpp"
+#include "platform/no_links.hpp"
 #include "platform/system_failure.hpp"
 
 namespace ringmain::platform {
@@ -50,14 +51,24 @@ void change_mode(const Descriptor& opened, ::mode_t mode, const std::filesystem:
 
 void give_directory(const Descriptor& opened, const TopicAccess& access, const std::filesystem::path& directory, int levels);
 
+void give_inner(const Descriptor& directory, const std::string& name, const TopicAccess& access,
+                const std::filesystem::path& path, int levels) {
+    const Descriptor inner = open_in(directory, name, O_RDONLY | O_DIRECTORY);
+    if (!inner)
+        throw system_failure("open", path, errno);
+    give_directory(inner, access, path, levels);
+}
+
 /// What is neither a directory nor a file, or a file that has a name elsewhere too, is not the topic's: its maker may have no
 /// right to the other one. Nor is what is gone since it was listed.
 void give_name(const Descriptor& directory, const std::string& name, const TopicAccess& access,
                const std::filesystem::path& path, int levels) try {
-    const Descriptor file = open_file(path_of(directory) / name, O_PATH | O_NOFOLLOW);
+    const Descriptor file = open_in(directory, name, O_PATH);
+    if (!file)
+        throw system_failure("open", path, errno);
     const struct stat status = status_of(file, path);
     if (S_ISDIR(status.st_mode) && levels > 0)
-        return give_directory(open_file(path_of(directory) / name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), access, path, levels);
+        return give_inner(directory, name, access, path, levels);
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1)
         return;
     own(file, "", AT_EMPTY_PATH, access, path);
@@ -78,7 +89,7 @@ void give_itself(const Descriptor& opened, const TopicAccess& access, const std:
 }
 
 void give_directory(const Descriptor& opened, const TopicAccess& access, const std::filesystem::path& directory, int levels) {
-    for (const std::string& name : names_in(path_of(opened)))
+    for (const std::string& name : names_in_opened(opened, directory))
         give_name(opened, name, access, directory / name, levels - 1);
     give_itself(opened, access, directory);
 }
@@ -86,19 +97,37 @@ void give_directory(const Descriptor& opened, const TopicAccess& access, const s
 }  // namespace
 
 TopicAccess rights_of(const std::filesystem::path& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0)
+    const auto status = status_without_links(path);
+    if (!status)
         throw system_failure("look at", path, errno);
-    return {status.st_uid, status.st_gid, status.st_mode & 0777U};
+    return {status->st_uid, status->st_gid, status->st_mode & 0777U};
 }
 
+namespace {
+
+Descriptor open_to_change(const std::filesystem::path& directory) {
+    return open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+}  // namespace
+
 void set_rights(const std::filesystem::path& directory, const TopicAccess& access) {
-    const Descriptor opened = open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    give_directory(open_to_change(directory), access, directory, kDirectoryLevels);
+}
+
+bool set_rights_of(const std::filesystem::path& directory, const char* file, const FileIdentity& identity,
+                   const TopicAccess& access) {
+    const Descriptor opened = open_to_change(directory);
+    struct stat status {};
+    if (::fstatat(opened.get(), file, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        FileIdentity{status.st_dev, status.st_ino} != identity)
+        return false;
     give_directory(opened, access, directory, kDirectoryLevels);
+    return true;
 }
 
 void set_rights_of_directory(const std::filesystem::path& directory, const TopicAccess& access) {
-    give_itself(open_file(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), access, directory);
+    give_itself(open_to_change(directory), access, directory);
 }
 
 void set_rights_of_file(const std::filesystem::path& path, const TopicAccess& access) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "platform/file_identity.hpp"
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain::platform {
@@ -20,6 +21,10 @@ void set_rights(const std::filesystem::path& directory, const TopicAccess& acces
 void set_rights_of_directory(const std::filesystem::path& directory, const TopicAccess& access);
 /// The same for one file, and not for its directory.
 void set_rights_of_file(const std::filesystem::path& path, const TopicAccess& access);
+
+/// The same of the directory that holds that file, not of another one that has its place by now: false, and nothing is changed.
+bool set_rights_of(const std::filesystem::path& directory, const char* file, const FileIdentity& identity,
+                   const TopicAccess& access);
 
 /// The permission bits of whatever lies there; a link is not followed, but refused. Throws Error.
 void set_mode(const std::filesystem::path& path, std::uint32_t mode);

@@ -88,6 +88,8 @@ Error system_failure(std::string_view action, const std::filesystem::path& path,
         if (const std::string refusal = refusal_of(path); !refusal.empty())
             message.append(" (").append(refusal).append(")");
     }
+    if (error == ELOOP)
+        message.append(" (a symbolic link lies on the way, and none is followed)");
     if (error == ENOSPC && lacks_inodes(path.parent_path()))
         message.append(" (the file system has no inode left for another file)");
     return Error(code, path.string(), message, error);

@@ -3,10 +3,17 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
+#include "broker_impl.hpp"
+#include "daemon/api_rights.hpp"
+#include "platform/rights.hpp"
 #include "running_daemon.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
+#include "topic_access.hpp"
+#include "topic_paths.hpp"
+#include "topic_retention.hpp"
 
 using namespace ringmain;
 using test::ApiReply;
@@ -257,4 +264,99 @@ TEST_CASE("Who may connect is as the broker directory lets, or as configured") {
     CHECK(status_of(place.socket()).st_gid == kTraders);
     CHECK(place.status_for(kAlice, {kTraders}, "GET", "/v1/health") == 200);
     CHECK(place.status_for(kAlice, {}, "GET", "/v1/health") == kNotConnected);
+}
+
+TEST_CASE("What was looked at is what is changed: not another topic that has the name by then") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to give a topic to another user");
+    Place place;
+    Broker broker(place.scratch.broker(), Broker::Mode::open_or_create);
+    TopicOptions options = test::small_topic();
+    options.access = {kAlice, kAlice, 0600};
+    broker.create_topic("t", options);
+    const daemon::Peer alice{kAlice, kAlice, {}};
+    const daemon::ApiRights rights(broker.directory(), {});
+    const auto hers = broker.impl()->open_topic("t");
+    rights.check_writing(alice, *hers);
+    rights.check_access(alice, *hers, {{}, {}, 0644});
+
+    broker.delete_topic("t");
+    options.access = {kBob, kBob, 0600};
+    broker.create_topic("t", options);
+    CHECK(test::thrown_by([&] { rights.check_writing(alice, *hers); }).code == ErrorCode::not_found);
+    CHECK(test::thrown_by([&] { rights.check_access(alice, *hers, {}); }).code == ErrorCode::not_found);
+    CHECK(test::thrown_by([&] { rights.check_deletion(alice, *hers); }).code == ErrorCode::not_found);
+    CHECK(test::thrown_by([&] { set_retention(*hers, {{}, 10, 0}); }).code == ErrorCode::topic_deleted);
+    CHECK(test::thrown_by([&] { set_access(*hers, {{}, {}, 0666}); }).code == ErrorCode::topic_deleted);
+    const TopicOptions his = broker.describe_topic("t").options;
+    CHECK(his.retention == Retention{});
+    CHECK(his.access.mode == 0600U);
+    CHECK(test::thrown_by([&] { rights.check_writing(alice, *broker.impl()->open_topic("t")); }).code == ErrorCode::permission_denied);
+}
+
+TEST_CASE("Changes of different limits at the same time are all made") {
+    const Place place;
+    const RunningDaemon daemon(place.scratch.broker());
+    REQUIRE(daemon.ask("PUT", "/v1/topics/t", kSmall + "}").status == 201);
+    for (int round = 0; round < 30; ++round) {
+        REQUIRE(daemon.ask("PATCH", "/v1/topics/t", R"({"retention":{"age_ms":0,"records":0,"bytes":0}})").status == 200);
+        int status = 0;
+        std::thread other([&] { status = daemon.ask("PATCH", "/v1/topics/t", R"({"retention":{"records":50}})").status; });
+        CHECK(daemon.ask("PATCH", "/v1/topics/t", R"({"retention":{"bytes":5000}})").status == 200);
+        other.join();
+        CHECK(status == 200);
+        const Retention found = Broker(place.scratch.broker()).describe_topic("t").options.retention;
+        CHECK(found.records == 50);
+        CHECK(found.bytes == 5000);
+    }
+}
+
+TEST_CASE("Nobody is led out of the broker directory by a link in it") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    const Place place(02775, kTraders);
+    Broker victim(place.scratch.path() / "victim", Broker::Mode::open_or_create);
+    victim.create_topic("v", test::small_topic());
+    const RunningDaemon daemon(place.scratch.broker());
+    CHECK(run_as(kAlice, {kTraders}, [&] {
+              fs::rename(place.scratch.broker() / "topics", place.scratch.broker() / "aside");
+              fs::create_directory_symlink(victim.directory() / "topics", place.scratch.broker() / "topics");
+              return 0;
+          }) == 0);
+    for (const char* const method : {"DELETE", "PATCH", "GET"}) {
+        const ApiReply reply = daemon.ask(method, "/v1/topics/v", method == std::string("PATCH") ? R"({"access":{"mode":"0666"}})" : "");
+        INFO(method << ' ' << reply.body);
+        CHECK(reply.status >= 400);
+    }
+    CHECK(daemon.ask("PUT", "/v1/topics/new", kSmall + "}").status >= 400);
+    CHECK(victim.list_topics() == std::vector<std::string>{"v"});
+    CHECK(fs::is_empty(victim.directory() / "trash"));
+    CHECK(daemon.ask("GET", "/v1/health").status == 200);
+}
+
+TEST_CASE("A user whom the daemon's user namespace does not know is nobody: not even the owner of what he owns") {
+    if (::geteuid() != 0)
+        SKIP("needs root, to become another user");
+    const Place place;
+    const fs::path output = place.scratch.path() / "output";
+    if (test::start("/usr/bin/unshare", {"--user", "--map-root-user", "true"}, {.output = output}).wait() != 0)
+        SKIP("no user namespaces here");
+    {
+        Broker broker(place.scratch.broker(), Broker::Mode::open_or_create);
+        TopicOptions options = test::small_topic();
+        options.access = {kAlice, kAlice, 0600};
+        broker.create_topic("hers", options);
+        options.access = {0, 0, 0666};
+        broker.create_topic("everybodys", options);
+    }
+    // inside, all files of Alice seem to be user 65534's, and so does Bob
+    const test::Child daemon = test::start("/usr/bin/unshare", {"--user", "--map-root-user", RINGMAIN_DAEMON_PATH, "-d", place.scratch.broker().string()},
+                                           {.output = output});
+    REQUIRE(test::eventually([&] { return test::is_healthy(place.socket()); }));
+    const std::string limit = R"({"retention":{"records":50}})";
+    CHECK(place.status_for(kBob, {}, "PATCH", "/v1/topics/everybodys", limit) == 200);
+    CHECK(place.status_for(kBob, {}, "PATCH", "/v1/topics/hers", limit) >= 400);
+    CHECK(place.status_for(kBob, {}, "PATCH", "/v1/topics/hers", R"({"access":{"mode":"0666"}})") >= 400);
+    CHECK(place.status_for(kBob, {}, "DELETE", "/v1/topics/hers") >= 400);
+    CHECK(Broker(place.scratch.broker()).describe_topic("hers").options.retention == Retention{});
 }
