@@ -18,6 +18,10 @@
 #include <cstring>
 #include <stdexcept>
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
 namespace ringmain::crash {
 
 namespace {
@@ -70,6 +74,15 @@ std::uint64_t fault_address(pid_t pid) {
     return reinterpret_cast<std::uintptr_t>(info.si_addr);
 }
 
+std::uint64_t word_of(pid_t pid, std::uint64_t address) {
+    std::uint64_t word = 0;
+    const iovec here{&word, sizeof word};
+    const iovec there{reinterpret_cast<void*>(address), sizeof word};
+    if (::process_vm_readv(pid, &here, 1, &there, 1, 0) != static_cast<ssize_t>(sizeof word))
+        fail("process_vm_readv");
+    return word;
+}
+
 std::vector<std::byte> bytes_of(pid_t pid, std::uint64_t page) {
     std::vector<std::byte> bytes(kPage);
     const iovec here{bytes.data(), bytes.size()};
@@ -85,7 +98,7 @@ bool maps_shared_file(const user_regs_struct& call) noexcept {
 
 // Calls that change nothing but the caller: its memory, its descriptors (with the locks that they carry), what it
 // knows.
-bool leaves_nothing(const user_regs_struct& call) noexcept {
+bool leaves_nothing(pid_t pid, const user_regs_struct& call) {
     constexpr std::array kNothing = {SYS_mmap,
                                      SYS_munmap,
                                      SYS_mprotect,
@@ -145,10 +158,13 @@ bool leaves_nothing(const user_regs_struct& call) noexcept {
                                      SYS_prctl,
                                      SYS_getppid};
     const auto number = static_cast<long>(call.orig_rax);
+    constexpr std::uint64_t kMakes = O_CREAT | O_TRUNC;
+    if (number == SYS_openat2)  // its flags are the first word of a structure
+        return (word_of(pid, call.rdx) & kMakes) == 0;
     if (number == SYS_open)
-        return (call.rsi & (O_CREAT | O_TRUNC)) == 0;
+        return (call.rsi & kMakes) == 0;
     if (number == SYS_openat)
-        return (call.rdx & (O_CREAT | O_TRUNC)) == 0;
+        return (call.rdx & kMakes) == 0;
     return std::find(kNothing.begin(), kNothing.end(), number) != kNothing.end();
 }
 
@@ -229,7 +245,7 @@ bool Effects::pass_call() {
     const auto result = static_cast<std::int64_t>(registers(pid).rax);
     if (watch && result > 0)
         ranges_.push_back({static_cast<std::uint64_t>(result), static_cast<std::uint64_t>(result) + call.rsi});
-    return points_ == Points::accesses || !leaves_nothing(call);
+    return points_ == Points::accesses || !leaves_nothing(pid, call);
 }
 
 std::optional<bool> Effects::pass_access() {
