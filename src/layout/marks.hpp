@@ -4,8 +4,8 @@
 // had been appended (sizes). Retention finds in them where to delete. They lie in the partition's file, between the named
 // entries and the producers.
 //
-//   +0     ages   MarkRing: {log end, CLOCK_BOOTTIME in ns, boot}
-//   +3200  sizes  MarkRing: {offset, bytes of keys, values and headers before it, 0}
+//   +0     ages   MarkRing: {log end, CLOCK_BOOTTIME in ns, boot bound to both}
+//   +3200  sizes  MarkRing: {offset, bytes of keys, values and headers before it, 0 bound to both}
 //
 // Written by the holder of keeper.lock alone; read by the next one, and by verify. A mark is filled first, then `written`
 // grows (MARK): a keeper that is killed in between leaves a ring without that mark. The slot that is filled next holds no
@@ -26,7 +26,7 @@ template <class M>
 struct Mark {
     typename M::template Atomic<std::uint64_t> offset;
     typename M::template Atomic<std::uint64_t> measure;
-    typename M::template Atomic<std::uint64_t> boot;  // which boot the time is of; 0 where there is no time
+    typename M::template Atomic<std::uint64_t> boot;  // of the time, or 0; bound to the others (retention/mark_ring.hpp)
 };
 
 /// Mark number n is in slot n mod kMarks.

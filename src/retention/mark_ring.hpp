@@ -17,6 +17,18 @@ struct Mark {
     friend bool operator==(const Mark&, const Mark&) = default;
 };
 
+/// The third word of a mark: which boot it is of, bound to the other two. Two keepers that both wrote a mark in one slot (the lock
+/// file was replaced under one that was stopped) may leave words of both there: they do not fit each other.
+[[nodiscard]] constexpr std::uint64_t seal_of(const Mark& mark, std::uint64_t boot) noexcept {
+    const auto mixed = [](std::uint64_t word) {  // the finalizer of splitmix64: every bit depends on every bit
+        word = (word ^ word >> 30) * 0xbf58'476d'1ce4'e5b9ULL;
+        word = (word ^ word >> 27) * 0x94d0'49bb'1331'11ebULL;
+        return word ^ word >> 31;
+    };
+    constexpr std::uint64_t kApart = 0x9e37'79b9'7f4a'7c15ULL;  // so that no word is mixed as 0
+    return boot ^ mixed(mark.offset + kApart + mixed(mark.measure + kApart));
+}
+
 /// One mark is always being filled, so that one fewer count.
 inline constexpr std::size_t kMarksKept = layout::kMarks - 1;
 
@@ -28,14 +40,14 @@ void write_mark(layout::MarkRing<M>& ring, const Mark& mark, std::uint64_t boot)
     // relaxed: published by the number behind them
     slot.offset.store(mark.offset, std::memory_order_relaxed);
     slot.measure.store(mark.measure, std::memory_order_relaxed);
-    slot.boot.store(boot, std::memory_order_relaxed);
+    slot.boot.store(seal_of(mark, boot), std::memory_order_relaxed);
     M::point("mark.filled");
     ring.written.store(written + 1, std::memory_order_release);  // release MARK
     M::point("mark.written");
 }
 
 /// The marks that an earlier keeper left, oldest first, from the newest back to the first that cannot be: they follow each other
-/// in offset and measure, do not pass `newest`, and are of this `boot`. One at or below `start` is the last that is of use.
+/// in offset and measure, do not pass `newest`, are of one keeper and of this `boot`. One at or below `start` is the last of use.
 template <class M>
 [[nodiscard]] std::vector<Mark> read_marks(const layout::MarkRing<M>& ring, std::uint64_t start, Mark newest, std::uint64_t boot) {
     const std::uint64_t written = ring.written.load(std::memory_order_acquire);  // acquire MARK
@@ -46,7 +58,7 @@ template <class M>
         // relaxed: they came with the number; what somebody scribbles meanwhile is judged like everything else
         const Mark mark{slot.offset.load(std::memory_order_relaxed), slot.measure.load(std::memory_order_relaxed)};
         const bool follows = mark.offset <= newest.offset && mark.measure <= newest.measure;
-        if (!follows || slot.boot.load(std::memory_order_relaxed) != boot) break;
+        if (!follows || slot.boot.load(std::memory_order_relaxed) != seal_of(mark, boot)) break;
         marks.push_back(mark);
         newest = mark;
         if (mark.offset <= start) break;

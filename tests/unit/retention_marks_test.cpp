@@ -26,10 +26,15 @@ struct Ring {
     [[nodiscard]] std::vector<Mark> read(std::uint64_t start = 0, Mark newest = kNoBound) const {
         return read_marks(shared, start, newest, kBoot);
     }
-    /// Puts a mark where the keeper's n-th went, as damage would.
+    /// Puts a mark where the keeper's n-th went, as another keeper would.
     void scribble(std::uint64_t n, std::uint64_t offset, std::uint64_t measure) {
-        shared.marks[n % layout::kMarks].offset.store(offset, std::memory_order_release);
-        shared.marks[n % layout::kMarks].measure.store(measure, std::memory_order_release);
+        put(n, offset, measure, seal_of({offset, measure}, kBoot));
+    }
+    void put(std::uint64_t n, std::uint64_t offset, std::uint64_t measure, std::uint64_t boot) {
+        auto& mark = shared.marks[n % layout::kMarks];
+        mark.offset.store(offset, std::memory_order_release);
+        mark.measure.store(measure, std::memory_order_release);
+        mark.boot.store(boot, std::memory_order_release);
     }
 };
 
@@ -64,6 +69,25 @@ TEST_CASE("a keeper that stopped while it filled a mark has not written it, and 
     }
     CHECK(seen == before);
     CHECK(ring.read().back() == Mark{999, 999});
+}
+
+TEST_CASE("a mark that has words of two keepers is none, whichever they are") {
+    Ring ring;
+    ring.write(10, 100);
+    ring.write(20, 200);
+    // one was stopped while it filled the slot, the other one filled and counted it
+    const Mark one{18, 120};
+    const Mark other{19, 190};
+    for (int words = 0; words < 8; ++words) {
+        const Mark mixed{(words & 1) != 0 ? one.offset : other.offset, (words & 2) != 0 ? one.measure : other.measure};
+        ring.put(1, mixed.offset, mixed.measure, seal_of((words & 4) != 0 ? one : other, kBoot));
+        INFO(mixed.offset << ' ' << mixed.measure << ' ' << words);
+        CHECK(ring.read().size() == (words == 0 || words == 7 ? 2 : 0));
+    }
+    ring.put(1, 0, 0, kBoot);  // a boot alone binds nothing
+    CHECK(ring.read().empty());
+    ring.put(1, 0, 0, 0);
+    CHECK(ring.read().empty());
 }
 
 TEST_CASE("a number of marks that wrapped around costs marks, not the keeper") {
