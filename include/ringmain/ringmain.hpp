@@ -16,4 +16,5 @@
 #include "ringmain/stats.hpp"
 #include "ringmain/status.hpp"
 #include "ringmain/topic_options.hpp"
+#include "ringmain/truncation.hpp"
 #include "ringmain/typed.hpp"

@@ -58,7 +58,10 @@ void check_shape(const struct stat& status, const std::filesystem::path& path, s
 }  // namespace
 
 struct Mapping::Region {
+    explicit Region(bip::mapped_region mapped)
+        : region(std::move(mapped)), guarded(static_cast<std::byte*>(region.get_address()), region.get_size()) {}
     bip::mapped_region region;
+    GuardedRange guarded;  // after the region, so that it ends before it
 };
 
 Mapping::Mapping() noexcept = default;
@@ -73,13 +76,20 @@ Mapping::Mapping(const std::filesystem::path& path, Access access, std::uint64_t
     const bip::mode_t mode = writable ? bip::read_write : bip::read_only;
     const auto bytes = static_cast<std::size_t>(status.st_size);
     try {
-        region_ = std::make_unique<Region>(Region{bip::mapped_region(MappableFile(file.get(), mode), mode, 0, bytes)});
+        region_ = std::make_unique<Region>(bip::mapped_region(MappableFile(file.get(), mode), mode, 0, bytes));
     } catch (const bip::interprocess_exception& failure) {
         throw system_failure("map", path, failure.get_native_error());
     }
     data_ = static_cast<std::byte*>(region_->region.get_address());
     size_ = bytes;
     identity_ = {status.st_dev, status.st_ino};
+}
+
+bool Mapping::truncated() const noexcept { return region_ && region_->guarded.replaced(); }
+
+void Mapping::on_truncation(Replacement call, void* object) const noexcept {
+    if (region_)
+        region_->guarded.on_replacement(call, object);
 }
 
 Mapping::Mapping(Mapping&& other) noexcept

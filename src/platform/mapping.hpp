@@ -8,10 +8,12 @@
 
 #include "platform/access.hpp"
 #include "platform/file_identity.hpp"
+#include "platform/truncation_guard.hpp"
 
 namespace ringmain::platform {
 
-/// A whole file, mapped shared. The descriptor is closed after mapping; move-only.
+/// A whole file, mapped shared. The descriptor is closed after mapping; move-only. The truncation guard knows it, if one is
+/// installed in this process.
 class Mapping {
 public:
     Mapping() noexcept;
@@ -26,6 +28,10 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
     [[nodiscard]] FileIdentity identity() const noexcept { return identity_; }
     explicit operator bool() const noexcept { return data_ != nullptr; }
+    /// Pages of the file were missing when they were touched: this is private memory by now. One load. False without a guard.
+    [[nodiscard]] bool truncated() const noexcept;
+    /// What is done to that memory before it takes the file's place. `object` must outlive the mapping.
+    void on_truncation(Replacement call, void* object) const noexcept;
 
 private:
     struct Region;
