@@ -44,6 +44,13 @@ struct Surroundings {
     std::vector<TopicRights> consumers_cannot_read;  ///< Members of the group that shares the directory.
     std::uint32_t shared_gid = 0;
 
+    struct FileChange {
+        std::string topic;
+        std::optional<std::uint32_t> partition;  ///< Nothing: of the files that all of the topic needs.
+        std::int64_t changed_ns = 0;             ///< Since the Unix epoch.
+    };
+    std::vector<FileChange> damaged_files;  ///< Of what cannot be used: when it was last changed otherwise than through a mapping.
+
     std::string removed_with;  ///< The user who owns the broker and with whose last session logind deletes it; empty: none.
 };
 
@@ -83,6 +90,7 @@ void examine_machine(const Examined& examined, Findings& findings);
 /// The parts of it that are about files and their rights.
 void look_at_rights(const BrokerStats& stats, Surroundings& surroundings);
 void look_for_removed_files(const BrokerStats& stats, Surroundings& surroundings);
+void look_at_damaged_files(const BrokerStats& stats, Surroundings& surroundings);
 
 /// For removed_with: who owns the directory, and what logind does when he is gone.
 [[nodiscard]] std::string owner_with_whom_it_goes(const std::string& directory);

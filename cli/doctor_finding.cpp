@@ -74,6 +74,13 @@ std::string_view to_string(Severity severity) noexcept {
 
 std::span<const FindingKind> finding_kinds() noexcept { return kKinds; }
 
+bool is_event(std::string_view id) noexcept {
+    constexpr std::array<std::string_view, 13> kEvents = {
+        "no-keeper", "keeper-stopped", "leftovers", "stale-socket", "stopped-client", "files-removed", "position-lost",
+        "blocked", "nearly-blocked", "group-without-members", "member-silent", "damaged", "loss-near"};
+    return std::find(kEvents.begin(), kEvents.end(), id) != kEvents.end();
+}
+
 Finding make_finding(std::string_view id, std::string object, std::string text) {
     const auto* const kind =
         std::find_if(kKinds.begin(), kKinds.end(), [&](const FindingKind& one) { return one.id == id; });
@@ -81,6 +88,7 @@ Finding make_finding(std::string_view id, std::string object, std::string text) 
         throw std::logic_error("no such kind of finding");
     Finding finding;
     finding.id = kind->id;
+    finding.happened = is_event(kind->id);
     finding.severity = kind->severity;
     finding.loses = kind->loses;
     finding.object = std::move(object);

@@ -21,6 +21,8 @@ struct FindingKind {
     Severity severity;    ///< As a rule.
     bool loses = false;   ///< As a rule, too.
 };
+/// Kinds that begin at a moment, as far as anybody can know one.
+[[nodiscard]] bool is_event(std::string_view id) noexcept;
 [[nodiscard]] std::span<const FindingKind> finding_kinds() noexcept;
 
 struct Finding {
@@ -28,7 +30,8 @@ struct Finding {
     Severity severity{};
     std::string object;         ///< What it is about: a topic, a group, a process, a file.
     std::string text;           ///< What is wrong with it.
-    std::int64_t since_ns = 0;  ///< Since when at the latest, since the Unix epoch; 0: the files do not tell.
+    std::int64_t since_ns = 0;  ///< Since when at the latest, since the Unix epoch; 0: nobody knows, or it has no beginning.
+    bool happened = false;      ///< It began at some moment, known or not: an event, and no circumstance.
     std::string command;        ///< What mends it; empty: no single command does.
     bool mends = true;          ///< False: the command only shows more, because somebody has to decide.
     bool loses = false;         ///< It ends the finding at a price (records, access, a process, memory): only if somebody wants that.

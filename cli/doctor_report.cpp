@@ -31,6 +31,8 @@ void add_finding(std::string& text, const Finding& finding) {
     add(text, "{:<8} {}\n         {}: {}\n", to_string(finding.severity), finding.id, finding.object, finding.text);
     if (finding.since_ns != 0)
         add(text, "         since {} or before\n", format_time_ns(finding.since_ns));
+    else if (finding.happened)
+        text.append("         since when is not known\n");
     if (!finding.command.empty())
         add(text, "         {}: {}\n", finding.is_safe() ? "mend" : finding.mends ? "choose" : "look", finding.command);
 }

@@ -128,15 +128,18 @@ void look_at_rights(const BrokerStats& stats, Surroundings& surroundings) {
     for (const TopicStats& topic : stats.topics) {
         Surroundings::TopicRights unwritable{topic.name, 0, {}};
         Surroundings::TopicRights unreadable{topic.name, 0, {}};
+        bool shared = true;  // else somebody narrowed the rights of the whole topic, and meant to
         for_each_file(stats, topic.name, [&](const fs::path& path, const struct stat& file) {
             if (keeper && is_log(path) && !keeper->may_write(file))
                 note_file(unwritable, path, file);
-            if (group && !group_may_read(*group, file))
+            if (group && !group_may_read(*group, file)) {
                 note_file(unreadable, path, file);
+                shared = shared && path.filename() != "topic.meta";
+            }
         });
         if (unwritable.files != 0)
             surroundings.keeper_cannot_write.push_back(unwritable);
-        if (unreadable.files != 0)
+        if (unreadable.files != 0 && shared)
             surroundings.consumers_cannot_read.push_back(unreadable);
     }
 }
@@ -165,6 +168,39 @@ void look_for_removed_files(const BrokerStats& stats, Surroundings& surroundings
         paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
         for (std::string& path : paths)
             surroundings.removed_files.push_back({client.client.pid, std::move(path)});
+    }
+}
+
+namespace {
+
+/// When the file was last truncated, written to by write(2), renamed or made; of one that is missing, when names in its directory
+/// last changed. 0: not known.
+std::int64_t changed_ns(const fs::path& path) {
+    constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+    struct stat file {};
+    if (::stat(path.c_str(), &file) == 0)
+        return std::int64_t{file.st_ctim.tv_sec} * kNsPerSecond + file.st_ctim.tv_nsec;
+    if (::stat(path.parent_path().c_str(), &file) == 0)
+        return std::int64_t{file.st_mtim.tv_sec} * kNsPerSecond + file.st_mtim.tv_nsec;
+    return 0;
+}
+
+}  // namespace
+
+void look_at_damaged_files(const BrokerStats& stats, Surroundings& surroundings) {
+    for (const TopicStats& topic : stats.topics) {
+        const fs::path directory = fs::path(stats.directory) / "topics" / topic.name;
+        if (!topic.error.empty()) {
+            std::int64_t newest = 0;
+            for (const char* file : {"topic.meta", "readers", "groups"})
+                newest = std::max(newest, changed_ns(directory / file));
+            surroundings.damaged_files.push_back({topic.name, std::nullopt, newest});
+        }
+        for (const PartitionStats& partition : topic.partitions) {
+            if (!partition.error.empty())
+                surroundings.damaged_files.push_back(
+                    {topic.name, partition.partition, changed_ns(directory / fmt::format("{}.log", partition.partition))});
+        }
     }
 }
 

@@ -148,6 +148,7 @@ Surroundings look_around(const BrokerStats& stats) {
     surroundings.removed_with = owner_with_whom_it_goes(stats.directory);
     look_at_rights(stats, surroundings);
     look_for_removed_files(stats, surroundings);
+    look_at_damaged_files(stats, surroundings);
     return surroundings;
 }
 

@@ -44,16 +44,30 @@ void add_way_out(const BrokerStats& stats, const TopicStats& topic, Finding& fin
     }
 }
 
-void examine_topic(const BrokerStats& stats, const TopicStats& topic, Findings& findings) {
+std::int64_t changed_ns(const Examined& examined, const std::string& topic, std::optional<std::uint32_t> partition) {
+    for (const Surroundings::FileChange& change : examined.surroundings.damaged_files) {
+        if (change.topic == topic && change.partition == partition)
+            return change.changed_ns;
+    }
+    return 0;
+}
+
+void examine_topic(const Examined& examined, const TopicStats& topic, Findings& findings) {
+    const BrokerStats& stats = examined.stats;
     const std::string object = fmt::format("topic '{}'", topic.name);
     if (!topic.error.empty() && topic.error_code != ErrorCode::not_ready) {
         Finding& finding = findings.emplace_back(make_finding(kind_of(*topic.error_code), object, topic.error));
+        if (finding.happened)
+            finding.since_ns = changed_ns(examined, topic.name, std::nullopt);
         add_way_out(stats, topic, finding);
     }
     for (const PartitionStats& partition : topic.partitions) {
         if (partition.error.empty())
             continue;
         Finding& finding = findings.emplace_back(make_finding(kind_of(*partition.error_code), object, partition.error));
+        finding.object.append(fmt::format(" partition {}", partition.partition));
+        if (finding.happened)
+            finding.since_ns = changed_ns(examined, topic.name, partition.partition);
         add_way_out(stats, topic, finding);
     }
 }
@@ -156,7 +170,7 @@ void examine_readers(const Examined& examined, Findings& findings) {
 
 void examine_topics(const Examined& examined, Findings& findings) {
     for (const TopicStats& topic : examined.stats.topics)
-        examine_topic(examined.stats, topic, findings);
+        examine_topic(examined, topic, findings);
     examine_damage(examined, findings);
     examine_readers(examined, findings);
 }

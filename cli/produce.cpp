@@ -128,7 +128,7 @@ void run_produce(const CLI::App& app, const ProduceArguments& arguments) {
     Producer producer(broker, arguments.topic, {.timeout = Publisher::kPublishPatience, .name = arguments.name});
     check_partition(arguments, producer);
     catch_stop_signals();
-    Publisher publisher(producer);
+    Publisher publisher(broker, producer);
     Sequence sequence(!arguments.name.empty());
     const auto tell_count = [&] {
         note("{} published to {}", counted(publisher.published(), "record"), arguments.topic);

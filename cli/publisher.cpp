@@ -7,6 +7,7 @@
 #include <span>
 
 #include "errors.hpp"
+#include "holder_text.hpp"
 #include "numbers.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
@@ -38,7 +39,7 @@ std::string too_large_text(const Producer& producer, const ProducerRecord& recor
 
 }  // namespace
 
-Publisher::Publisher(Producer& producer) : producer_(producer) {}
+Publisher::Publisher(const Broker& broker, Producer& producer) : broker_(broker), producer_(producer) {}
 
 void Publisher::add(const ProducerRecord& record, const Origin& origin) {
     check_size(record, origin);
@@ -123,8 +124,8 @@ void Publisher::wait_for_room(std::uint32_t partition) {
         return;
     has_told_to_wait_ = true;
     if (const std::optional<GateDescription> gate = producer_.blocking_gate(partition)) {
-        note("topic '{}' partition {} is full: waiting for gate '{}' ({}) to move on from offset {}",
-             producer_.topic(), partition, gate->name, to_string(gate->holder), gate->offset);
+        note("topic '{}' partition {} is full: waiting for {} to move on from offset {}", producer_.topic(), partition,
+             describe_gate(broker_, producer_.topic(), partition, *gate), gate->offset);
     } else {
         note("topic '{}' partition {} is full: waiting for room", producer_.topic(), partition);
     }

@@ -27,7 +27,7 @@ public:
     /// How long one call of the library may wait before the command looks for signals.
     static constexpr std::chrono::milliseconds kPublishPatience{200};
 
-    explicit Publisher(Producer& producer);
+    Publisher(const Broker& broker, Producer& producer);
 
     /// Adds a record, and publishes if that fills the batch. A record over a limit of the topic throws CommandError
     /// naming `origin`, size and limit, after what came before it has been published.
@@ -50,6 +50,7 @@ private:
     void wait_for_room(std::uint32_t partition);
     [[noreturn]] void refuse(std::size_t index) const;
 
+    Broker broker_;
     Producer& producer_;
     std::vector<ProducerRecord> records_;
     std::vector<Origin> origins_;  ///< One for each of records_.

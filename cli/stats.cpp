@@ -25,8 +25,9 @@ void run_stats(const CLI::App& app, const StatsArguments& arguments) {
     StatsOptions options;
     options.topics = arguments.topics;
     const BrokerStats stats = reader.take(options);
-    print(arguments.json ? stats_to_json(stats) + "\n" : stats_to_text(stats));
-    if (arguments.topics.empty())
+    const bool of_all = arguments.topics.empty();
+    print(arguments.json ? stats_to_json(stats, of_all) + "\n" : stats_to_text(stats, of_all));
+    if (of_all)
         return;
     const auto bad = std::find_if(stats.topics.begin(), stats.topics.end(),
                                   [](const TopicStats& topic) { return !topic.error.empty(); });

@@ -96,7 +96,7 @@ Json file_system_to_json(const FileSystemStats& file_system) {
 
 }  // namespace
 
-std::string stats_to_json(const BrokerStats& stats) {
+std::string stats_to_json(const BrokerStats& stats, bool of_all) {
     Json clients = Json::array();
     for (const ClientStats& client : stats.clients)
         clients.push_back(client_to_json(client));
@@ -106,6 +106,7 @@ std::string stats_to_json(const BrokerStats& stats) {
     const Json json = {
         {"taken_ns", stats.taken_ns},
         {"directory", stats.directory},
+        {"all_topics", of_all},
         {"topics_bytes", stats.topics_bytes},
         {"file_system", file_system_to_json(stats.file_system)},
         {"keeper", {{"running", or_null(stats.keeper.running)}, {"pid", number_or_null(stats.keeper.pid)}}},

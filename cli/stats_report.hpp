@@ -8,10 +8,11 @@
 namespace ringmain::cli {
 
 /// The broker in a few lines, then tables of partitions, groups and clients.
-[[nodiscard]] std::string stats_to_text(const BrokerStats& stats);
+/// `of_all`: nobody asked for some topics alone.
+[[nodiscard]] std::string stats_to_text(const BrokerStats& stats, bool of_all = true);
 
 /// Everything, as one JSON object on one line. What is not known is null.
-[[nodiscard]] std::string stats_to_json(const BrokerStats& stats);
+[[nodiscard]] std::string stats_to_json(const BrokerStats& stats, bool of_all = true);
 
 // Parts that `ringmain top` shows, too.
 /// "pid 4711", "client 3" if its pid is not known.

@@ -25,14 +25,18 @@ std::string space_of(const FileSystemStats& file_system) {
     return fmt::format("{} of {} free", short_bytes(*file_system.free_bytes), short_bytes(*file_system.bytes));
 }
 
-void add_broker(std::string& text, const BrokerStats& stats) {
+void add_broker(std::string& text, const BrokerStats& stats, bool of_all) {
     const auto stopped = std::count_if(stats.clients.begin(), stats.clients.end(), [](const ClientStats& client) {
         return client.process == ProcessState::stopped;
     });
     const auto dead = std::count_if(stats.clients.begin(), stats.clients.end(),
                                     [](const ClientStats& client) { return client.client.state == ClientState::dead; });
     add(text, "broker     {} ({}, {})\n", stats.directory, stats.file_system.type, space_of(stats.file_system));
-    add(text, "topics     {}, {}\n", stats.topics.size(), short_bytes(stats.topics_bytes));
+    if (of_all)
+        add(text, "topics     {}, {}\n", stats.topics.size(), short_bytes(stats.topics_bytes));
+    else
+        add(text, "asked for  {}, {}; what clients hold is counted in {} alone\n", counted(stats.topics.size(), "topic"),
+            short_bytes(stats.topics_bytes), stats.topics.size() == 1 ? "it" : "them");
     add(text, "keeper     {}\n", describe_keeper(stats.keeper));
     add(text, "clients    {} of {}", stats.clients.size(), kBrokerClientsMax);
     if (stopped != 0)
@@ -164,9 +168,9 @@ std::string describe_keeper(const KeeperStats& keeper) {
     return keeper.pid == 0 ? "runs, of a pid that is not known" : fmt::format("runs, pid {}", keeper.pid);
 }
 
-std::string stats_to_text(const BrokerStats& stats) {
+std::string stats_to_text(const BrokerStats& stats, bool of_all) {
     std::string text;
-    add_broker(text, stats);
+    add_broker(text, stats, of_all);
     add_errors(text, stats);
     add_partitions(text, stats);
     add_groups(text, stats);

@@ -113,6 +113,13 @@ std::uint32_t partition_number(const std::string& topic, const std::string& text
     return number;
 }
 
+/// Offsets from the first to the last one that went.
+std::string deletion_text(const RecordsDeleted& deleted) {
+    if (deleted.from == deleted.to)
+        return "no record";
+    return "records " + std::to_string(deleted.from) + " to " + std::to_string(deleted.to - 1);
+}
+
 }  // namespace
 
 HttpAnswer ApiTopics::list() const { return {200, cli::topics_to_json(context_.broker) + "\n"}; }
@@ -209,9 +216,9 @@ HttpAnswer ApiTopics::delete_records(const HttpCall& call, const std::string& to
     context_.log.write({.event = "records_deleted",
                         .topic = topic,
                         .partition = number,
-                        .message = "records " + std::to_string(deleted.from) + " to " + std::to_string(deleted.to) +
-                                   " of topic '" + topic + "' partition " + partition + " were deleted for user " +
-                                   std::to_string(peer.uid),
+                        .message = deletion_text(deleted) + " of topic '" + topic + "' partition " + partition +
+                                   (deleted.from == deleted.to ? " was deleted" : " were deleted") + " for user " +
+                                   std::to_string(peer.uid) + (deleted.holder.empty() ? "" : ": " + deleted.holder + " holds what follows"),
                         .details = {{"uid", std::uint64_t{peer.uid}}}});
     return {200, to_json(deleted) + "\n"};
 }
