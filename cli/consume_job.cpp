@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "errors.hpp"
+#include "numbers.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
 #include "times.hpp"
@@ -35,11 +36,52 @@ std::vector<std::uint32_t> partitions_to_read(const Broker& broker, const Consum
 
 }  // namespace
 
-ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : options_(options), consumer_(broker), printer_(options.format) {
+ConsumeJob::ConsumeJob(const Broker& broker, const ConsumeOptions& options) : broker_(broker), options_(options), consumer_(broker), printer_(options.format) {
     if (!options.gate.empty())
         hold_gate();
     for (const std::uint32_t partition : partitions_to_read(broker, options))
+        assign_if_sound(partition);
+}
+
+/// The other partitions are read all the same; the exit code says that one was not.
+void ConsumeJob::assign_if_sound(std::uint32_t partition) {
+    try {
         assign(partition);
+    } catch (const Error& error) {
+        const bool damaged = error.code() == ErrorCode::corrupt || error.code() == ErrorCode::version_mismatch;
+        if (!damaged || options_.partition)
+            throw;
+        note_damaged(partition, error.what());
+    }
+}
+
+void ConsumeJob::note_damaged(std::uint32_t partition, const std::string& why) {
+    std::erase_if(parts_, [=](const Part& part) { return part.partition == partition; });
+    ++damaged_;
+    note("topic '{}' partition {} is not read: {}", options_.topic, partition, why);
+}
+
+/// Why a partition that was read cannot be any more.
+std::string ConsumeJob::reason_of(const PartitionFailure& failure) const {
+    try {
+        Consumer(broker_).assign(failure.topic, failure.partition);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return explain(failure.status);
+}
+
+void ConsumeJob::check(const PollResult& result) {
+    if (result.status == Status::ok)
+        return;
+    printer_.output().flush();
+    for (const PartitionFailure& failure : result.failures) {
+        if (failure.status != Status::corrupt || options_.partition)
+            throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(failure.status)));
+        note_damaged(failure.partition, reason_of(failure));
+    }
+    if (result.failures.empty())
+        throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));
 }
 
 /// Before anything is assigned: each partition is gated from the moment on at which it is.
@@ -89,13 +131,12 @@ void ConsumeJob::run() {
             printer_.output().flush();
         if (dry)
             printer_.output().check_reader();
-        if (result.status != Status::ok) {
-            printer_.output().flush();
-            throw CommandError(fmt::format("topic '{}': {}", options_.topic, explain(result.status)));
-        }
+        check(result);
         drop_finished_parts();
     }
     printer_.output().flush();
+    if (damaged_ != 0)
+        throw CommandError(fmt::format("topic '{}': {} could not be read", options_.topic, counted(damaged_, "damaged partition")));
 }
 
 bool ConsumeJob::done() const noexcept {

@@ -34,13 +34,14 @@ struct ConsumeOptions {
     std::optional<RecordFormat> format;  ///< Otherwise JSON.
 };
 
-/// Reads one topic and prints its records; gaps, and positions at which there is no record, go to stderr.
+/// Reads one topic and prints its records; gaps, damaged partitions, and positions at which there is no record, go to stderr.
 class ConsumeJob {
 public:
     /// Throws what Consumer::assign and Consumer::seek do; UsageError for the name of a gate.
     ConsumeJob(const Broker& broker, const ConsumeOptions& options);
 
-    /// Until the count or the end is reached or a signal asks to stop. Throws CommandError if reading cannot go on.
+    /// Until the count or the end is reached or a signal asks to stop. Throws CommandError if reading cannot go on, and at the end
+    /// if a partition could not be read.
     void run();
 
     void tell_counts() const { printer_.tell_counts(options_.topic); }
@@ -54,6 +55,10 @@ private:
 
     void hold_gate();
     void assign(std::uint32_t partition);
+    void assign_if_sound(std::uint32_t partition);
+    void note_damaged(std::uint32_t partition, const std::string& why);
+    [[nodiscard]] std::string reason_of(const PartitionFailure& failure) const;
+    void check(const PollResult& result);
     void tell_position(std::uint32_t partition);
     [[nodiscard]] bool done() const noexcept;
     void drop_finished_parts();
@@ -61,10 +66,12 @@ private:
     void print_records(const PollResult& result);
     void release_printed();
 
+    Broker broker_;
     const ConsumeOptions& options_;
     Consumer consumer_;
     RecordPrinter printer_;
     std::vector<Part> parts_;
+    std::uint64_t damaged_ = 0;
 };
 
 }  // namespace ringmain::cli

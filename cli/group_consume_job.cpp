@@ -9,6 +9,7 @@
 
 #include "errors.hpp"
 #include "group_report.hpp"
+#include "numbers.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
 
@@ -66,6 +67,8 @@ void GroupConsumeJob::run() {
     uncommitted_ = true;  // closed tickets behind the last record, too
     commit_printed();
     (void)consumer_.close();
+    if (damaged_ != 0)
+        throw CommandError(fmt::format("topic '{}': {} could not be read", options_.topic, counted(damaged_, "damaged partition")));
 }
 
 bool GroupConsumeJob::done() const noexcept { return stop_requested() || printer_.records() >= options_.records_max; }
@@ -102,10 +105,25 @@ void GroupConsumeJob::tell_refused(const CommitResult& result) {
 void GroupConsumeJob::check(const PollResult& result) {
     if (result.status == Status::ok)
         return;
+    const bool damage = std::all_of(result.failures.begin(), result.failures.end(), [](const PartitionFailure& failure) {
+        return failure.status == Status::corrupt && failure.partition != kWholeTopic;
+    });
+    if (damage && !result.failures.empty()) {
+        for (const PartitionFailure& failure : result.failures)
+            note_damaged(failure);
+        return;
+    }
     const std::string text = fmt::format("group '{}' of topic '{}': {}", printable(options_.group->name), options_.topic, explain(result.status));
     if (result.status != Status::evicted)
         throw CommandError(text);
     note("{}; joining again", text);
+}
+
+/// The members read the others all the same; the exit code says that one was not.
+void GroupConsumeJob::note_damaged(const PartitionFailure& failure) {
+    ++damaged_;
+    ends_.at(failure.partition) = 0;
+    note("topic '{}' partition {} is not read: {}", options_.topic, failure.partition, explain(failure.status));
 }
 
 /// Up to the ends of the start: what is ours, and what nobody reads. What other members have is theirs to finish.

@@ -31,6 +31,7 @@ private:
     void commit_printed();
     void tell_refused(const CommitResult& result);
     void check(const PollResult& result);
+    void note_damaged(const PartitionFailure& failure);
     [[nodiscard]] bool has_read_all();
     [[nodiscard]] GroupOptions with_listener(GroupOptions group);
 
@@ -39,6 +40,7 @@ private:
     RecordPrinter printer_;
     Consumer consumer_;
     std::vector<std::uint64_t> ends_;  // of all partitions, at the start
+    std::uint64_t damaged_ = 0;
     bool uncommitted_ = false;
     bool moved_ = false;  // by the last poll
 };

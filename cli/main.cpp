@@ -11,6 +11,7 @@
 #include "context.hpp"
 #include "errors.hpp"
 #include "output.hpp"
+#include "ringmain/truncation.hpp"
 #include "signals.hpp"
 #include "standard_streams.hpp"
 
@@ -115,6 +116,7 @@ int main(int argc, char** argv) {
     using namespace ringmain::cli;
     occupy_closed_streams();
     ignore_broken_pipes();
+    ringmain::survive_truncation();
     CLI::App app("Topics in shared memory: create, produce, consume, verify.", "ringmain");
     add_commands(app);
     if (argc == 1) {

@@ -53,6 +53,7 @@ struct Trimmed {
     std::uint32_t partition = 0;
     std::uint64_t before = 0;
     RecordsDeleted deleted;
+    std::string damage;  // nothing was deleted, because of it
 };
 
 std::vector<std::uint32_t> chosen(const TopicDescription& topic, const TrimArguments& arguments) {
@@ -88,10 +89,15 @@ std::vector<Trimmed> trim(Broker& broker, const TrimArguments& arguments) {
     const Place place = parse_place(arguments.before);
     const TopicDescription topic = broker.describe_topic(arguments.name);
     std::vector<Trimmed> trimmed;  // all places are known before anything goes
-    for (const std::uint32_t partition : chosen(topic, arguments))
-        trimmed.push_back({partition, offset_of(place, broker, topic.partitions[partition], topic.name), {}});
-    for (Trimmed& one : trimmed)
-        one.deleted = broker.delete_records(arguments.name, one.partition, one.before);
+    for (const std::uint32_t partition : chosen(topic, arguments)) {
+        const std::string& damage = topic.partitions[partition].damage;
+        const std::uint64_t before = damage.empty() ? offset_of(place, broker, topic.partitions[partition], topic.name) : 0;
+        trimmed.push_back({partition, before, {}, damage});
+    }
+    for (Trimmed& one : trimmed) {
+        if (one.damage.empty())
+            one.deleted = broker.delete_records(arguments.name, one.partition, one.before);
+    }
     return trimmed;
 }
 
@@ -104,7 +110,8 @@ std::string to_json(const std::vector<Trimmed>& trimmed) {
                          {"from", one.deleted.from},
                          {"to", one.deleted.to},
                          {"deleted", one.deleted.to - one.deleted.from},
-                         {"holder", one.deleted.holder.empty() ? Json(nullptr) : Json(one.deleted.holder)}});
+                         {"holder", one.deleted.holder.empty() ? Json(nullptr) : Json(one.deleted.holder)},
+                         {"damage", one.damage.empty() ? Json(nullptr) : Json(one.damage)}});
     }
     return array.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -112,6 +119,8 @@ std::string to_json(const std::vector<Trimmed>& trimmed) {
 std::string to_text(const std::vector<Trimmed>& trimmed) {
     std::string text;
     for (const Trimmed& one : trimmed) {
+        if (!one.damage.empty())
+            continue;  // which goes to stderr
         const std::uint64_t count = one.deleted.to - one.deleted.from;
         fmt::format_to(std::back_inserter(text), "partition {}: {} deleted, the log starts at {}", one.partition,
                        counted(count, "record"), one.deleted.to);
@@ -127,6 +136,15 @@ void run_trim(const CLI::App& app, const TrimArguments& arguments) {
     Broker broker = open_broker(app);
     const std::vector<Trimmed> trimmed = trim(broker, arguments);
     print(arguments.json ? to_json(trimmed) : to_text(trimmed));
+    std::uint64_t damaged = 0;
+    for (const Trimmed& one : trimmed) {
+        if (one.damage.empty())
+            continue;
+        ++damaged;
+        note("topic '{}' partition {}: nothing was deleted: {}", arguments.name, one.partition, one.damage);
+    }
+    if (damaged != 0)
+        throw Exit{kExitFailed};
 }
 
 }  // namespace

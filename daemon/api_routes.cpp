@@ -28,7 +28,11 @@ using Path = std::vector<std::string>;
 }
 
 HttpAnswer health(const ServiceContext& context) {
+    const KeeperStatistics keeper = context.keeper.keeper().statistics();
     const nlohmann::ordered_json json = {{"status", "ok"},
+                                         {"keeping", keeper.keeping},
+                                         {"unreadable_topics", keeper.unreadable_topics},
+                                         {"unreadable_partitions", keeper.unreadable_partitions},
                                          {"pid", ::getpid()},
                                          {"version", RINGMAIN_VERSION},
                                          {"directory", context.broker.directory().string()}};

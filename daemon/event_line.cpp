@@ -28,6 +28,12 @@ std::string message_of(const KeeperEvent& event) {
             return place + " was deleted";
         case KeeperEventKind::topic_unreadable:
             return fmt::format("{} is looked after by nobody: {}", place, event.subject);
+        case KeeperEventKind::topic_recovered:
+            return fmt::format("{} is looked after again", place);
+        case KeeperEventKind::partition_unreadable:
+            return fmt::format("{} is looked after by nobody: {}", place, event.subject);
+        case KeeperEventKind::partition_recovered:
+            return fmt::format("{} is looked after again", place);
         case KeeperEventKind::file_missing:
             return fmt::format("{}: '{}' was removed from under those who have it open", place, event.subject);
         case KeeperEventKind::file_replaced:
@@ -76,10 +82,12 @@ std::string message_of(const KeeperEvent& event) {
 LogLevel level_of(KeeperEventKind kind) noexcept {
     switch (kind) {
         case KeeperEventKind::topic_found:
+        case KeeperEventKind::topic_gone:  // whoever asked for it has a line of his own
         case KeeperEventKind::cells_released:
         case KeeperEventKind::records_expired:
             return LogLevel::debug;
-        case KeeperEventKind::topic_gone:
+        case KeeperEventKind::topic_recovered:
+        case KeeperEventKind::partition_recovered:
         case KeeperEventKind::producer_reaped:
         case KeeperEventKind::gate_reaped:
         case KeeperEventKind::extents_sealed:
@@ -95,6 +103,7 @@ LogLevel level_of(KeeperEventKind kind) noexcept {
         case KeeperEventKind::keeping_resumed:
             return LogLevel::warning;
         case KeeperEventKind::topic_unreadable:
+        case KeeperEventKind::partition_unreadable:
         case KeeperEventKind::file_missing:
         case KeeperEventKind::file_replaced:
         case KeeperEventKind::keeping_stopped:

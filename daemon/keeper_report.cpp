@@ -23,6 +23,7 @@ std::string keeper_to_json(const KeeperThread& keeper) {
                        {"topics", statistics.topics},
                        {"partitions", statistics.partitions},
                        {"unreadable_topics", statistics.unreadable_topics},
+                       {"unreadable_partitions", statistics.unreadable_partitions},
                        {"clients", statistics.clients},
                        {"watched_clients", statistics.watched_clients},
                        {"events", events}};

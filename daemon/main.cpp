@@ -10,6 +10,7 @@
 #include "cli/standard_streams.hpp"
 #include "command_line.hpp"
 #include "daemon.hpp"
+#include "ringmain/truncation.hpp"
 
 namespace {
 
@@ -48,6 +49,7 @@ int run(const CommandLine& line) {
 int main(int argc, char** argv) {
     ringmain::cli::occupy_closed_streams();
     std::signal(SIGPIPE, SIG_IGN);  // nobody who stops reading the log ends the daemon
+    ringmain::survive_truncation();  // nor does anybody who truncates a file of a topic
     int exit_code = kExitGood;
     const auto line = parse_command_line(argc, argv, exit_code);
     if (!line)

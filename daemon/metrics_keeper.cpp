@@ -32,6 +32,9 @@ const std::array kMetrics = {
     MetricOf<KeeperStatistics>{
         {"ringmain_keeper_unreadable_topics", MetricKind::gauge, "", "Topics that nobody looks after."},
         [](const KeeperStatistics& k) { return number(k.unreadable_topics); }},
+    MetricOf<KeeperStatistics>{{"ringmain_keeper_unreadable_partitions", MetricKind::gauge, "",
+                                "Partitions of topics that are looked after that nobody looks after."},
+                               [](const KeeperStatistics& k) { return number(k.unreadable_partitions); }},
     MetricOf<KeeperStatistics>{
         {"ringmain_keeper_clients", MetricKind::gauge, "", "Clients that are alive in the broker directory."},
         [](const KeeperStatistics& k) { return number(k.clients); }},

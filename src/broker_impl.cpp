@@ -175,16 +175,26 @@ std::vector<std::string> Broker::Impl::list_topics(const KnownTopics& known) con
     return names;
 }
 
-std::uint64_t Broker::Impl::sweep_leftovers(const KnownTopics& known) {
+std::uint64_t Broker::Impl::sweep_leftovers(const KnownTopics& known, std::uint64_t& files_left) {
     check_not_forked();
-    return sweep_work(staging_path(directory_)) + sweep_work(trash_path(directory_)) + sweep_dead_names(known) +
-           sweep_half_made_files(directory_);
+    // of the trash also what this process itself has left there, because a sweep ended; nobody minds who removes it
+    return sweep_work(staging_path(directory_), false, files_left) + sweep_work(trash_path(directory_), true, files_left) +
+           sweep_dead_names(known, files_left) + sweep_half_made_files(directory_);
 }
 
-std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent) {
+bool Broker::Impl::is_mine(layout::ClientId maker) noexcept {
+    const std::lock_guard lock(mutex_);
+    return clients_.attached() && clients_.id() == maker;
+}
+
+std::uint64_t Broker::Impl::sweep_work(const std::filesystem::path& parent, bool own_too, std::uint64_t& files_left) {
     std::uint64_t swept = 0;
     for (const std::string& name : names_to_sweep(parent)) {
-        if (is_leftover(name) && platform::remove_directory(parent / name))
+        if (files_left == 0)
+            break;
+        const auto maker = maker_of(name);
+        const bool may = is_leftover(name) || (own_too && maker && is_mine(*maker));
+        if (may && platform::remove_directory(parent / name, files_left))
             ++swept;
     }
     return swept;
@@ -215,13 +225,16 @@ std::uint64_t Broker::Impl::count_dead_names(const KnownTopics& known) const {
     return count;
 }
 
-std::uint64_t Broker::Impl::sweep_dead_names(const KnownTopics& known) {
+std::uint64_t Broker::Impl::sweep_dead_names(const KnownTopics& known, std::uint64_t& files_left) {
     std::uint64_t swept = 0;
     for (const std::string& name : names_to_sweep(topics_path(directory_))) {
+        if (files_left == 0)
+            break;
         try {
             if (!is_topic_name(name) || (known && known(name)) || state_of_name(topic_path(name)) != NameState::dead)
                 continue;
-            if (bury(directory_, name, work_path(trash_path(directory_)), std::chrono::milliseconds(0)))
+            if (bury(directory_, name, work_path(trash_path(directory_)), std::chrono::milliseconds(0), files_left) &&
+                files_left != 0)  // else the sweep that finds it in the trash counts it
                 ++swept;
         } catch (const Error&) {
             // another user's topic, or a full client table: it stays dead, and somebody else sweeps it

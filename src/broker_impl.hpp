@@ -56,8 +56,12 @@ public:
 
     /// Removes what killed creations and deletions left (their maker is proven dead), and moves deleted topics that
     /// still have a name out of the way. Any process may, at any time. Returns how many directories and files were
-    /// dealt with.
-    std::uint64_t sweep_leftovers(const KnownTopics& known = {});
+    /// dealt with. Ends when `files_left` files were removed: a further call goes on from there.
+    std::uint64_t sweep_leftovers(const KnownTopics& known = {}) {
+        std::uint64_t files_left = kAllFiles;
+        return sweep_leftovers(known, files_left);
+    }
+    std::uint64_t sweep_leftovers(const KnownTopics& known, std::uint64_t& files_left);
 
     /// What sweep_leftovers would deal with. Looks only.
     struct Leftovers {
@@ -75,10 +79,12 @@ private:
     [[nodiscard]] std::filesystem::path work_path(const std::filesystem::path& parent) { return parent / work_name(); }
     [[nodiscard]] bool is_leftover(std::string_view name) const noexcept;
     [[nodiscard]] bool name_is_free(std::string_view name);
-    std::uint64_t sweep_work(const std::filesystem::path& parent);
+    static constexpr std::uint64_t kAllFiles = ~std::uint64_t{0};
+    std::uint64_t sweep_work(const std::filesystem::path& parent, bool own_too, std::uint64_t& files_left);
+    [[nodiscard]] bool is_mine(layout::ClientId maker) noexcept;
     [[nodiscard]] std::uint64_t count_work(const std::filesystem::path& parent) const;
     [[nodiscard]] std::uint64_t count_dead_names(const KnownTopics& known) const;
-    std::uint64_t sweep_dead_names(const KnownTopics& known);
+    std::uint64_t sweep_dead_names(const KnownTopics& known, std::uint64_t& files_left);
 
     std::filesystem::path directory_;
     bool is_new_ = false;

@@ -64,8 +64,7 @@ void add_body(const Reader& reader, CellDump& dump) {
 
 CellDump dump_cell(const TopicFiles& topic, std::uint32_t partition, std::uint64_t offset) {
     const platform::Mapping file = topic.map_partition(partition, platform::Access::read_only);
-    const layout::PartitionGeometry& geometry = geometry_of(file);
-    const Log log(file.data(), geometry, topic.readers(partition));
+    const Log log = topic.log_in(file, partition);
     const Reader reader(log);
     check_in_log(reader, topic, partition, offset);
 
@@ -82,9 +81,10 @@ CellDump dump_cell(const TopicFiles& topic, std::uint32_t partition, std::uint64
     dump.key_length = static_cast<std::uint16_t>(shape >> 32);
     dump.flags = static_cast<std::uint16_t>(shape >> 48);
     dump.file_position = static_cast<std::uint64_t>(bytes - file.data());
-    dump.cell.resize(geometry.cell_bytes);
+    dump.cell.resize(topic.options().cell_bytes);
     HostMemory::copy_out(dump.cell.data(), bytes, dump.cell.size());
     add_body(reader, dump);
+    topic.check_whole(file, partition);
     return dump;
 }
 

@@ -84,6 +84,7 @@ void Consumer::Impl::subscribe(std::string_view topic) {
     if (!group_) refuse("topic '" + std::string(topic) + "'", "cannot be subscribed to: the consumer has no group");
     if (!gate_name_.empty()) refuse("topic '" + std::string(topic) + "'", "cannot be subscribed to: gates are held; a group gates by its own option");
     (void)take_part(broker_->open_topic(topic), GroupMember::Role::member);
+    note_aside();
     std::size_t partitions = 0;
     for (const auto& one : members_) partitions += one->topic().options().partitions;
     cursors_.reserve(partitions);  // polls that take partitions allocate nothing

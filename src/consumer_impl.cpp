@@ -85,6 +85,7 @@ PartitionCursor& Consumer::Impl::cursor(std::string_view topic, std::uint32_t pa
     check_not_forked();
     const std::size_t index = find(topic, partition);
     if (index == cursors_.size()) {
+        check_not_aside(topic, partition);
         throw error_about(ErrorCode::not_found, partition_text(topic, partition), "is not assigned to this consumer");
     }
     return *cursors_[index];
@@ -95,19 +96,10 @@ void Consumer::Impl::assign(const std::shared_ptr<const TopicFiles>& topic, std:
     GroupMember* const bystander = group_ ? &take_part(topic, GroupMember::Role::bystander) : nullptr;
     const auto from_of = [&](std::uint32_t partition) { return bystander == nullptr ? from : resolved(*bystander, partition, from); };
     if (!group_) check_needs_no_group(from);
-    std::vector<std::shared_ptr<PartitionCursor>> moved;
-    std::vector<std::shared_ptr<PartitionCursor>> fresh;
-    for (std::uint32_t partition = first; partition < first + count; ++partition) {
-        const std::size_t index = find(topic->name(), partition);
-        const bool known = index != cursors_.size() && cursors_[index]->topic().id() == topic->id();
-        auto& cursors = known ? moved : fresh;
-        cursors.push_back(known                  ? cursors_[index]
-                          : bystander != nullptr ? bystander->cursor(partition)
-                                                 : std::make_shared<PartitionCursor>(topic, partition));
-        check_sound(*cursors.back());
-    }
+    auto [moved, fresh, damaged] = find_all(topic, first, count, bystander);
     for (const auto& cursor : fresh) cursor->seek(from_of(cursor->partition()));
     cursors_.reserve(cursors_.size() + fresh.size());
+    aside_.reserve(aside_.size() + damaged.size());
     if (!gate_name_.empty()) hold_all(fresh, gate_name_);
     // nothing throws from here on
     for (const auto& cursor : moved) cursor->seek(from_of(cursor->partition()));
@@ -119,6 +111,9 @@ void Consumer::Impl::assign(const std::shared_ptr<const TopicFiles>& topic, std:
             cursors_[index] = std::move(cursor);  // the topic was created anew
         }
     }
+    for (std::uint32_t partition = first; partition < first + count; ++partition) forget_aside(topic->name(), partition);
+    for (const std::uint32_t partition : damaged) set_aside(topic, partition, from_of(partition), false);
+    note_aside();
     if (readiness_) readiness_->disarm();
 }
 
@@ -147,8 +142,12 @@ void Consumer::Impl::check_by_hand(const std::string& what) const {
 
 void Consumer::Impl::unassign(std::string_view topic, std::uint32_t partition) {
     check_by_hand(partition_text(topic, partition));
-    cursor(topic, partition).drop_gate();
-    cursors_.erase(cursors_.begin() + static_cast<std::ptrdiff_t>(find(topic, partition)));
+    if (const std::size_t index = find(topic, partition); index != cursors_.size()) {
+        cursors_[index]->drop_gate();
+        cursors_.erase(cursors_.begin() + static_cast<std::ptrdiff_t>(index));
+    } else if (const std::size_t before = aside_.size(); forget_aside(topic, partition), aside_.size() == before) {
+        (void)cursor(topic, partition);  // not assigned: throws
+    }
     next_ = 0;
     batch_.begin(0);
     forget_failures();
@@ -168,7 +167,7 @@ SeekResult Consumer::Impl::seek(std::string_view topic, std::uint32_t partition,
 }
 
 Status Consumer::Impl::collect_from(PartitionCursor& cursor, std::size_t count) {
-    if (cursor.deleted()) return Status::topic_deleted;
+    if (cursor.gone()) return cursor.why();
     Step step = cursor.collect(batch_, count);
     if (step == Step::nothing) step = cursor.found_nothing(platform::ticks(), patience_ticks_);
     if (step == Step::lost) [[unlikely]] return Status::position_lost;
@@ -184,22 +183,28 @@ void Consumer::Impl::collect(std::size_t share) {
     }
 }
 
-void Consumer::Impl::fail(const PartitionCursor& cursor, Status status) {
+void Consumer::Impl::fail(const PartitionCursor& cursor, Status status) { fail(cursor.topic().name(), cursor.partition(), status); }
+
+void Consumer::Impl::fail(std::string_view topic, std::uint32_t partition, Status status) {
     last_status_ = status;
-    last_failure_ = {cursor.topic().name(), cursor.partition(), status};
+    last_failure_ = {topic, partition, status};
     const bool known = std::any_of(failures_.begin(), failures_.end(), [&](const PartitionFailure& failure) {
-        return failure.topic == cursor.topic().name() && failure.partition == cursor.partition();
+        return failure.topic == topic && failure.partition == partition;
     });
     if (!known) failures_.push_back(last_failure_);
 }
 
-void Consumer::Impl::drop_deleted() {
-    const auto first = std::stable_partition(cursors_.begin(), cursors_.end(), [this](const auto& cursor) {
-        return std::none_of(failures_.begin(), failures_.end(), [&](const PartitionFailure& failure) {
-            return failure.status == Status::topic_deleted && failure.partition == cursor->partition() &&
-                   failure.topic == cursor->topic().name();
-        });
+bool Consumer::Impl::failed(const PartitionCursor& cursor, Status status) const noexcept {
+    return std::any_of(failures_.begin(), failures_.end(), [&](const PartitionFailure& failure) {
+        return failure.status == status && failure.partition == cursor.partition() && failure.topic == cursor.topic().name();
     });
+}
+
+/// Partitions of deleted topics, for ever; damaged ones until they can be read again.
+void Consumer::Impl::drop_gone() {
+    move_damaged_aside();
+    const auto first = std::stable_partition(cursors_.begin(), cursors_.end(),
+                                             [this](const auto& cursor) { return !failed(*cursor, Status::topic_deleted); });
     if (first == cursors_.end()) return;
     std::move(first, cursors_.end(), std::back_inserter(dropped_));
     cursors_.erase(first, cursors_.end());
@@ -213,6 +218,7 @@ void Consumer::Impl::forget_failures() noexcept {
     failures_.clear();
     dropped_.clear();
     past_members_.clear();
+    past_topics_.clear();
 }
 
 bool Consumer::Impl::look_once() {
@@ -224,7 +230,7 @@ bool Consumer::Impl::look_once() {
     if (partitions > 1 && !batch_.empty()) collect(batch_.wanted());
     next_ = (next_ + 1) % partitions;
     if (!members_.empty()) check_delivered();
-    if (last_status_ != Status::ok) [[unlikely]] drop_deleted();
+    if (last_status_ != Status::ok) [[unlikely]] drop_gone();
     return !batch_.empty() || last_status_ != Status::ok;
 }
 
@@ -244,11 +250,12 @@ PollResult Consumer::Impl::poll(std::size_t records_max, std::chrono::nanosecond
     const UseScope scope(use_);
     if (!scope.entered()) return {Status::misuse, {}, {}};
     if (fork_guard_.forked()) return {Status::forked, {}, {}};
-    if (last_status_ != Status::ok) [[unlikely]] forget_failures();
+    if (last_status_ != Status::ok) [[unlikely]] begin_anew();
     batch_.begin(records_max);
     if (records_max == 0) {
         if (!members_.empty()) keep_up();
     } else if (!look_once()) {
+        take_back();
         if (timeout.count() > 0) wait_and_look(timeout);
         if (readiness_ && batch_.empty() && last_status_ == Status::ok) rearm();
     }
@@ -259,7 +266,10 @@ void Consumer::Impl::wait_and_look(std::chrono::nanoseconds timeout) {
     IdleWait idle(options_.wait, timeout);
     for (;;) {
         const IdleWait::Next next = idle.next();
-        if (next == IdleWait::Next::sleep) sleep(std::chrono::nanoseconds(idle.left_ns()));
+        if (next == IdleWait::Next::sleep) {
+            sleep(std::chrono::nanoseconds(idle.left_ns()));
+            take_back();
+        }
         if (look_once() || next == IdleWait::Next::stop) return;
     }
 }
@@ -274,7 +284,7 @@ void Consumer::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     for (const auto& cursor : cursors_) sleep.add(*cursor);
     sleep.fence();
     bool ready = false;
-    for (const auto& cursor : cursors_) ready |= cursor->reader().is_decided(cursor->position()) || cursor->deleted();
+    for (const auto& cursor : cursors_) ready |= cursor->reader().is_decided(cursor->position()) || cursor->gone();
     if (ready) return;
     // an open ticket is in the way: look again after the patience
     for (const auto& cursor : cursors_) {
@@ -288,7 +298,10 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
     if (!scope.entered()) [[unlikely]] return stop_visit(Status::misuse);
     if (fork_guard_.forked()) [[unlikely]] return stop_visit(Status::forked);
     const Status told = last_status_;
-    if (told != Status::ok) [[unlikely]] forget_failures();
+    if (told != Status::ok) [[unlikely]] {
+        begin_anew();
+        if (last_status_ != Status::ok) return VisitStatus::stopped;
+    }
     if (!members_.empty()) {
         keep_up();
         // what lasts (fenced_instance) is told once before the other topics go on
@@ -298,7 +311,7 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
     for (std::size_t turn = 0; turn < partitions; ++turn) {
         PartitionCursor& cursor = *cursors_[next_];
         if (++next_ == partitions) next_ = 0;
-        Step step = cursor.deleted() ? Step::corrupt : cursor.find(visited_);
+        Step step = cursor.gone() ? Step::corrupt : cursor.find(visited_);
         if (step == Step::record) [[likely]] {
             if (!members_.empty() && !may_show(cursor)) [[unlikely]] return VisitStatus::empty;  // another member's by now
             call(handler, visited_);
@@ -312,11 +325,12 @@ VisitStatus Consumer::Impl::visit(void (*call)(void*, const ConsumerRecord&), vo
             last_gap_ = cursor.gap();
             return VisitStatus::gap;
         }
-        fail(cursor, cursor.deleted() ? Status::topic_deleted : step == Step::lost ? Status::position_lost : Status::corrupt);
-        drop_deleted();
+        fail(cursor, cursor.gone() ? cursor.why() : step == Step::lost ? Status::position_lost : Status::corrupt);
+        drop_gone();
         return VisitStatus::stopped;
     }
     if (last_status_ != Status::ok) [[unlikely]] return VisitStatus::stopped;
+    take_back();
     if (readiness_) rearm();
     return VisitStatus::empty;
 }

@@ -93,6 +93,33 @@ private:
     [[nodiscard]] bool at_most_once() const noexcept { return group_->delivery == Delivery::at_most_once; }
 
     void assign(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, Position from);
+
+    // --- damaged partitions (consumer_damage.cpp) ---
+
+    /// A partition that is assigned and cannot be read now; it is looked at again now and then.
+    struct Aside {
+        std::shared_ptr<const TopicFiles> topic;
+        std::uint32_t partition = 0;
+        Position from;
+        bool told = false;
+    };
+    /// What an assignment finds: partitions that can be read, and those that cannot.
+    struct Found {
+        std::vector<std::shared_ptr<PartitionCursor>> moved;
+        std::vector<std::shared_ptr<PartitionCursor>> fresh;
+        std::vector<std::uint32_t> damaged;
+    };
+    [[nodiscard]] Found find_all(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t first, std::uint32_t count, GroupMember* bystander);
+    [[nodiscard]] std::shared_ptr<PartitionCursor> open(const std::shared_ptr<const TopicFiles>& topic, std::uint32_t partition, GroupMember* bystander) const;
+    void set_aside(std::shared_ptr<const TopicFiles> topic, std::uint32_t partition, Position from, bool told);
+    void forget_aside(std::string_view topic, std::uint32_t partition);
+    void note_aside() noexcept;
+    void tell_aside();
+    void take_back();
+    [[nodiscard]] bool take_back(const Aside& aside);
+    void move_damaged_aside();
+    void check_not_aside(std::string_view topic, std::uint32_t partition) const;
+    void begin_anew();
     void hold_all(std::span<const std::shared_ptr<PartitionCursor>> cursors, std::string_view name);
     [[nodiscard]] std::size_t find(std::string_view topic, std::uint32_t partition) const noexcept;
     void check_not_forked() const;
@@ -107,7 +134,9 @@ private:
     Status collect_from(PartitionCursor& cursor, std::size_t count);
     /// Notes that the partition cannot be read, once a poll or visit.
     void fail(const PartitionCursor& cursor, Status status);
-    void drop_deleted();
+    void fail(std::string_view topic, std::uint32_t partition, Status status);
+    void drop_gone();
+    [[nodiscard]] bool failed(const PartitionCursor& cursor, Status status) const noexcept;
     void forget_failures() noexcept;
     void wait_and_look(std::chrono::nanoseconds timeout);
     void sleep(std::chrono::nanoseconds left) noexcept;
@@ -131,6 +160,9 @@ private:
     PartitionFailure last_failure_;
     std::vector<PartitionFailure> failures_;
     std::vector<std::shared_ptr<PartitionCursor>> dropped_;  // of deleted topics: records and failures still name them
+    std::vector<Aside> aside_;
+    std::vector<std::shared_ptr<const TopicFiles>> past_topics_;  // failures still name them
+    std::uint64_t taken_back_ticks_ = 0;  // when aside_ was last looked at
     std::string gate_name_;                                  // empty: no gates are held
     std::uint64_t patience_ticks_ = 0;
     UseFlag use_;

@@ -60,6 +60,12 @@ void mark_ready(const platform::Mapping& file) noexcept {
     header_of(file).ready.store(layout::kReady, std::memory_order_release);  // release READY: everything in the file
 }
 
+bool has_stamp(const platform::Mapping& file, layout::FileKind kind, const TopicId& topic) noexcept {
+    const layout::FileHeader& header = header_of(file);
+    return header.magic == layout::kMagic && header.layout_version == layout::kLayoutVersion &&
+           header.kind == static_cast<std::uint32_t>(kind) && header.topic_id == topic && header.file_bytes == file.size();
+}
+
 TopicId check_stamp(const platform::Mapping& file, const std::filesystem::path& path, layout::FileKind kind) {
     if (file.size() < sizeof(layout::FileHeader)) {
         refuse(ErrorCode::corrupt, path, "has " + std::to_string(file.size()) + " bytes, less than a file header");

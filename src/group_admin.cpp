@@ -7,6 +7,7 @@
 #include "error_about.hpp"
 #include "group_admin_impl.hpp"
 #include "group_table/creation.hpp"
+#include "platform/files.hpp"
 #include "platform/system_failure.hpp"
 #include "topic_paths.hpp"
 
@@ -16,18 +17,30 @@ AdminTopic::AdminTopic(std::shared_ptr<const TopicFiles> files) : files_(std::mo
 
 const AdminTopic::Log& AdminTopic::log(std::uint32_t partition) {
     Part& part = parts_.at(partition);
+    if (part.mapping.truncated()) part.mapping = {};
     if (!part.mapping) {
         part.mapping = files_->map_partition(partition, platform::Access::read_only);
-        part.log = Log(part.mapping.data(), geometry_of(part.mapping), files_->readers(partition), files_->group_gates(partition));
+        part.log = files_->log_in(part.mapping, partition);
     }
     return part.log;
+}
+
+void AdminTopic::look_at_file(std::uint32_t partition) {
+    Part& part = parts_.at(partition);
+    if (!part.mapping) return;
+    try {
+        const auto now = platform::shape_of(files_->partition_path(partition));
+        if (!now || now->identity != part.mapping.identity() || now->bytes < part.mapping.size()) part.mapping = {};
+    } catch (const Error&) {
+        // it may not be looked at: nothing is known to have changed
+    }
 }
 
 AdminTopic& GroupAdmin::Impl::open(std::string_view topic) {
     broker_->check_not_forked();
     const auto known = topics_.find(topic);
     if (known != topics_.end()) {
-        if (!known->second.files().deleted()) return known->second;
+        if (!known->second.files().deleted() && known->second.files().in_place()) return known->second;
         topics_.erase(known);
     }
     return topics_.emplace(std::string(topic), AdminTopic(broker_->open_topic(topic))).first->second;

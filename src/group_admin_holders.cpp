@@ -1,6 +1,7 @@
 // What holds the log start of a `block` topic back: groups that gate, and readers with a gate of their own.
 #include <algorithm>
 
+#include "damage.hpp"
 #include "gate_table/gate_table.hpp"
 #include "group_admin_impl.hpp"
 #include "partition_log/reader.hpp"
@@ -83,8 +84,17 @@ std::vector<LogHolder> GroupAdmin::Impl::who_blocks(std::string_view topic_name)
     for_each_topic(topic_name, [&](AdminTopic& topic) {
         if (topic.files().options().when_full != WhenFull::block) return;
         const std::vector<View> groups = group_table::view_groups(topic.groups());
-        for (std::uint32_t partition = 0; partition < topic.partitions(); ++partition)
-            add_holders(topic, partition, groups, holders);
+        for (std::uint32_t partition = 0; partition < topic.partitions(); ++partition) {
+            const std::size_t before = holders.size();
+            try {
+                add_holders(topic, partition, groups, holders);
+                topic.check_whole(partition);
+            } catch (const Error& error) {
+                topic.files().check_whole();
+                if (!is_damage(error)) throw;
+                holders.resize(before);  // nobody waits for it: nobody can publish there
+            }
+        }
     });
     return holders;
 }

@@ -41,6 +41,10 @@ public:
     [[nodiscard]] std::uint32_t partitions() const noexcept { return files_->options().partitions; }
     /// Throws Error as TopicFiles::map_partition.
     [[nodiscard]] const Log& log(std::uint32_t partition);
+    /// Throws Error corrupt if what was read of the log, or of the topic's other files, was no file any more.
+    void check_whole(std::uint32_t partition) const { files_->check_whole(parts_.at(partition).mapping, partition); }
+    /// Forgets the log if its path names another file by now, or one that is too short: the next log() says what is wrong.
+    void look_at_file(std::uint32_t partition);
     /// Of the file, once log() has mapped it.
     [[nodiscard]] std::uint64_t log_bytes(std::uint32_t partition) const { return parts_.at(partition).mapping.size(); }
 

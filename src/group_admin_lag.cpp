@@ -4,6 +4,7 @@
 // many, as many are looked at, one at a random place in each of as many equal pieces of the lag, and the sum is scaled up.
 #include <algorithm>
 
+#include "damage.hpp"
 #include "group_admin_impl.hpp"
 #include "group_table/lag.hpp"
 #include "group_table/membership.hpp"
@@ -58,7 +59,9 @@ RecordBytes bytes_of_records(const AdminTopic::Log& log, std::uint64_t from, std
     return {extrapolate(reader, from, count, records_max), true};
 }
 
-GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, const LagOptions& options, std::int64_t now_ns) {
+namespace {
+
+GroupLag lag_of_sound(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, const LagOptions& options, std::int64_t now_ns) {
     const AdminTopic::Log& log = topic.log(partition);
     const group_table::Lag found = group_table::lag_of(topic.groups(), slot, partition, *log.control);
     GroupLag lag;
@@ -78,6 +81,31 @@ GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, 
     lag.bytes = unread.bytes;
     lag.bytes_estimated = unread.estimated;
     return lag;
+}
+
+/// What the group's own file says of a partition whose log says nothing.
+GroupLag lag_of_damaged(const AdminTopic& topic, std::uint32_t slot, std::uint32_t partition) noexcept {
+    const group_table::PartitionWord word = topic.groups().word(slot, partition);
+    GroupLag lag;
+    lag.partition = partition;
+    if (word.touched) lag.committed = word.committed;
+    lag.position = word.committed;
+    lag.damaged = true;
+    return lag;
+}
+
+}  // namespace
+
+GroupLag lag_in(AdminTopic& topic, std::uint32_t slot, std::uint32_t partition, const LagOptions& options, std::int64_t now_ns) {
+    try {
+        const GroupLag lag = lag_of_sound(topic, slot, partition, options, now_ns);
+        topic.check_whole(partition);
+        return lag;
+    } catch (const Error& error) {
+        topic.files().check_whole();  // else the group's words are nothing either
+        if (!is_damage(error)) throw;
+        return lag_of_damaged(topic, slot, partition);
+    }
 }
 
 std::vector<GroupLag> GroupAdmin::Impl::lag(std::string_view topic_name, std::string_view group, const LagOptions& options) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "assignment/assignment.hpp"
+#include "damage.hpp"
 #include "error_about.hpp"
 #include "group_table/bystander.hpp"
 #include "group_table/creation.hpp"
@@ -67,19 +68,80 @@ GroupMember::GroupMember(std::shared_ptr<Broker::Impl> broker, std::shared_ptr<c
     owners_.resize(partitions);
     told_.reserve(partitions);
     items_.reserve(partitions);
-    for (std::uint32_t p = 0; p < partitions; ++p) {
-        parts_[p].cursor = std::make_shared<PartitionCursor>(topic_, p);
-        check_sound(*parts_[p].cursor);
-    }
+    open_all();
     find_or_create();
     const auto policy = group_table::read_options(groups_, group_.slot).loss_policy;
     if (is_policy(policy)) on_loss_ = static_cast<OnLoss>(policy);
-    for (Part& part : parts_) part.cursor->on_loss(on_loss_);
+    for (Part& part : parts_) {
+        if (part.cursor) part.cursor->on_loss(on_loss_);
+    }
     poll_every_ticks_ = static_cast<std::uint64_t>(options.session_timeout.count()) * 1000 * platform::ticks_per_us() / 64;
     if (role_ == Role::member) {
         join();
     } else {
         begin_to_gate();
+    }
+    topic_->check_whole();
+}
+
+/// One that is damaged does not keep the group from the others. If there is nothing but damage, that is the answer.
+void GroupMember::open_all() {
+    for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+        try {
+            parts_[p].cursor = std::make_shared<PartitionCursor>(topic_, p);
+            check_sound(*parts_[p].cursor);
+        } catch (const Error& error) {
+            parts_[p].cursor.reset();
+            if (!is_damage(error) || ++damaged_ == parts_.size()) throw;
+        }
+    }
+}
+
+void GroupMember::reopen(std::uint32_t partition) {
+    auto cursor = std::make_shared<PartitionCursor>(topic_, partition);
+    check_sound(*cursor);
+    cursor->on_loss(on_loss_);
+    parts_[partition].cursor = std::move(cursor);
+    parts_[partition].told_damage = false;
+    --damaged_;
+}
+
+const std::shared_ptr<PartitionCursor>& GroupMember::open(std::uint32_t partition) {
+    if (!parts_[partition].cursor) reopen(partition);
+    return parts_[partition].cursor;
+}
+
+void GroupMember::set_aside(std::uint32_t partition) {
+    Part& part = parts_[partition];
+    if (!part.cursor) return;
+    if (part.held) {
+        told_.assign(1, partition);
+        tell(&Listener::revoked);
+        hand_over(partition, options_.delivery == Delivery::at_least_once);
+        changed_ = true;
+    }
+    part.cursor.reset();
+    ++damaged_;
+}
+
+std::optional<std::uint32_t> GroupMember::untold_damage() const noexcept {
+    if (damaged_ == 0) return std::nullopt;
+    for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+        if (!parts_[p].cursor && !parts_[p].told_damage) return p;
+    }
+    return std::nullopt;
+}
+
+void GroupMember::take_back() {
+    if (role_ == Role::bystander || damaged_ == 0) return;
+    for (std::uint32_t p = 0; p < parts_.size(); ++p) {
+        if (parts_[p].cursor) continue;
+        try {
+            reopen(p);
+            waiting_ = true;  // the next poll takes it, if it is ours
+        } catch (const Error&) {
+            // still damaged, or the topic is gone, which the next poll finds out
+        }
     }
 }
 
@@ -88,18 +150,22 @@ void GroupMember::begin_to_gate() noexcept {
     if (!group_table::wants_gates(groups_, group_.slot)) return;
     for (std::uint32_t p = 0; p < parts_.size(); ++p) {
         if (groups_.word(group_.slot, p).touched) continue;
-        (void)group_table::regate(groups_, group_.slot, p, parts_[p].cursor->gate_floor(), group_table::BelowFloor::raise);
+        (void)group_table::regate(groups_, group_.slot, p, floors()(p), group_table::BelowFloor::raise);
     }
 }
 
 void GroupMember::find_or_create() {
     group_table::GroupCreation<Memory> creation(groups_, broker_->client().word());
-    const auto start = [this](std::uint32_t partition) noexcept { return parts_[partition].cursor->seek(options_.start).offset; };
+    const auto start = [this](std::uint32_t partition) noexcept {
+        // of a damaged one nobody knows: from the first record, if there will ever be one
+        return parts_[partition].cursor ? parts_[partition].cursor->seek(options_.start).offset : topic_->options().first_offset;
+    };
     const auto found = creation.find_or_create(options_.name, stored_options(options_), start, DeathOracle(broker_->clients()));
     switch (found.status) {
         case FindStatus::found:
         case FindStatus::created: break;
         case FindStatus::topic_deleted:
+            topic_->check_whole();
             throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
         case FindStatus::limit:
             throw error_about(ErrorCode::limit, group_text(options_.name, topic_->name()),
@@ -116,8 +182,7 @@ void GroupMember::find_or_create() {
 }
 
 void GroupMember::join() {
-    const auto floor_of = [this](std::uint32_t p) noexcept -> const auto& { return parts_[p].cursor->gate_floor(); };
-    const JoinStatus status = membership_->join(DeathOracle(broker_->clients()), floor_of);
+    const JoinStatus status = membership_->join(DeathOracle(broker_->clients()), floors());
     wake();
     joined_ = status == JoinStatus::joined;
     if (joined_) return;
@@ -169,6 +234,7 @@ Status GroupMember::part_from(LookStatus why) {
         case LookStatus::fenced_instance: fenced_ = true; return Status::fenced_instance;
         case LookStatus::group_deleted:
             ended_ = true;
+            if (!topic_->groups_whole()) return Status::corrupt;
             return topic_->deleted() ? Status::topic_deleted : Status::group_deleted;
         default: joined_ = false; return Status::evicted;
     }
@@ -204,7 +270,7 @@ bool GroupMember::take() {
     told_.clear();
     for (std::uint32_t p = 0; p < parts_.size(); ++p) {
         Part& part = parts_[p];
-        if (owners_[p] != mine || part.held) continue;
+        if (owners_[p] != mine || part.held || !part.cursor) continue;
         const group_table::Acquired got = positions().acquire(p, now_ns);
         if (got.status != AcquireStatus::acquired) {
             complete = false;
@@ -302,8 +368,9 @@ void GroupMember::check_delivered(PollBatch& batch, bool commit_first) {
     bool lost = false;
     for (std::uint32_t p = 0; p < parts_.size(); ++p) {
         Part& part = parts_[p];
+        if (!part.held) continue;
         const std::uint64_t position = part.cursor->position();
-        if (!part.held || position == part.checked_at) continue;
+        if (position == part.checked_at) continue;
         part.checked_at = position;
         if (still_held(p) && (!commit_first || commit_now(p, position))) {
             positions().note_delivered(p, position);

@@ -55,6 +55,8 @@ public:
 
     [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
     [[nodiscard]] const std::shared_ptr<PartitionCursor>& cursor(std::uint32_t partition) const noexcept { return parts_[partition].cursor; }
+    /// The same, mapped now if it could not be before; for a reader by hand. Throws Error as PartitionCursor; corrupt.
+    [[nodiscard]] const std::shared_ptr<PartitionCursor>& open(std::uint32_t partition);
     [[nodiscard]] bool holds(std::uint32_t partition) const noexcept { return partition < parts_.size() && parts_[partition].held; }
     [[nodiscard]] Role role() const noexcept { return role_; }
     [[nodiscard]] group_table::GroupRef group() const noexcept { return group_; }
@@ -81,6 +83,17 @@ public:
     /// The same for one record that is to be shown in place. False: it is not ours.
     [[nodiscard]] bool may_show(std::uint32_t partition, bool commit_first);
 
+    // A damaged partition is nobody's: whoever would own it leaves it alone, and goes on with the others.
+
+    /// It cannot be read any more: what was delivered is committed as the options say, and it is given up.
+    void set_aside(std::uint32_t partition);
+    [[nodiscard]] bool damaged() const noexcept { return damaged_ != 0; }
+    /// A damaged partition of which the consumer was not told.
+    [[nodiscard]] std::optional<std::uint32_t> untold_damage() const noexcept;
+    void note_told(std::uint32_t partition) noexcept { parts_[partition].told_damage = true; }
+    /// Looks whether what was damaged can be read again.
+    void take_back();
+
     /// Commits to add to, for this topic: `offset` of a held partition. Then allows, then apply.
     void begin_commit() noexcept { items_.clear(); }
     void add_to_commit(std::uint32_t partition, std::uint64_t offset);
@@ -103,7 +116,8 @@ public:
 
 private:
     struct Part {
-        std::shared_ptr<PartitionCursor> cursor;
+        std::shared_ptr<PartitionCursor> cursor;  // null: damaged
+        bool told_damage = false;
         bool held = false;
         bool gates = false;
         bool let_go = false;  // and not told yet
@@ -112,6 +126,8 @@ private:
         std::size_t item = 0;          // where it is in items_, if it is there
     };
 
+    void open_all();
+    void reopen(std::uint32_t partition);
     void find_or_create();
     void join();
     void begin_to_gate() noexcept;
@@ -136,7 +152,10 @@ private:
 
     [[nodiscard]] group_table::Positions<Memory> positions() const noexcept { return membership_->positions(); }
     [[nodiscard]] auto floors() const noexcept {
-        return [this](std::uint32_t p) noexcept -> const Memory::Atomic<std::uint64_t>& { return parts_[p].cursor->gate_floor(); };
+        return [this](std::uint32_t p) noexcept -> const Memory::Atomic<std::uint64_t>& {
+            static constinit Memory::Atomic<std::uint64_t> none{0};
+            return parts_[p].cursor ? parts_[p].cursor->gate_floor() : none;
+        };
     }
     [[nodiscard]] static std::uint64_t commit_clock_ns() noexcept;
 
@@ -149,6 +168,7 @@ private:
     group_table::GroupRef group_;
     group_table::Observer observer_;
     std::vector<Part> parts_;              // by partition
+    std::uint32_t damaged_ = 0;            // how many have no cursor
     std::vector<std::uint8_t> owners_;     // by partition: what the assignment says
     std::vector<std::uint32_t> told_;      // the partitions of one call of the listener
     std::vector<std::uint32_t> leaving_;   // the same, kept while the listener commits

@@ -83,6 +83,7 @@ private:
         statistics_.topics = topics_.size();
         statistics_.partitions = topics_.partitions();
         statistics_.unreadable_topics = topics_.unreadable();
+        statistics_.unreadable_partitions = topics_.unreadable_partitions();
         statistics_.clients = clients_.alive();
         statistics_.watched_clients = clients_.watched();
         statistics_.keeping = claim_.keeping();

@@ -9,6 +9,7 @@
 #include "error_about.hpp"
 #include "keeper_lock.hpp"
 #include "keeper_step.hpp"
+#include "layout/clients.hpp"
 #include "platform/files.hpp"
 #include "platform/process.hpp"
 #include "topic_paths.hpp"
@@ -55,9 +56,22 @@ bool KeeperClaim::still_there(OpenFile& file, const KeeperEvents& events) {
     return now == file.opened;
 }
 
+/// Its size and the one needed, if somebody truncated it.
+std::string KeeperClaim::too_short(const OpenFile& clients) {
+    if (clients.opened == platform::FileIdentity{}) return {};
+    const auto now = platform::shape_of(clients.path);
+    if (!now || now->bytes >= layout::kClientsFileBytes) return {};
+    return "'" + clients.path.string() + "' was truncated: it has " + std::to_string(now->bytes) + " bytes, " +
+           std::to_string(layout::kClientsFileBytes) + " are needed";
+}
+
 KeeperClaim::Obstacle KeeperClaim::find_obstacle(const KeeperEvents& events, std::string& why) try {
     if (!still_there(clients_file_, events)) {
         why = "'" + clients_file_.path.string() + "' is not the client table that is open: nobody can be proven dead";
+        return Obstacle::no_clients;
+    }
+    if (const std::string size = too_short(clients_file_); !size.empty()) {
+        why = size + ": nobody can be proven dead";
         return Obstacle::no_clients;
     }
     if (still_there(lock_file_, events) || take_lock()) return Obstacle::none;

@@ -36,6 +36,7 @@ private:
         std::optional<platform::FileIdentity> seen;
     };
     static bool still_there(OpenFile& file, const KeeperEvents& events);
+    [[nodiscard]] static std::string too_short(const OpenFile& clients);
     enum class Obstacle : std::uint8_t { none, no_clients, another_keeper, no_lock_file };
     [[nodiscard]] bool take_lock();
     /// What keeps this keeper from keeping, and in `why` the words for it.

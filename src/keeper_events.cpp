@@ -8,6 +8,9 @@ std::string_view to_string(KeeperEventKind kind) noexcept {
         case KeeperEventKind::topic_found: return "topic_found";
         case KeeperEventKind::topic_gone: return "topic_gone";
         case KeeperEventKind::topic_unreadable: return "topic_unreadable";
+        case KeeperEventKind::topic_recovered: return "topic_recovered";
+        case KeeperEventKind::partition_unreadable: return "partition_unreadable";
+        case KeeperEventKind::partition_recovered: return "partition_recovered";
         case KeeperEventKind::file_missing: return "file_missing";
         case KeeperEventKind::file_replaced: return "file_replaced";
         case KeeperEventKind::producer_reaped: return "producer_reaped";

@@ -42,6 +42,13 @@ struct KeeperStep {
     std::int64_t due_ns = kNothingDue;   ///< When the next step must be, even if nothing changes until then.
     std::uint64_t cells_left = 1 << 16;  ///< Cells that parts may still visit, so that a step ends however many they are.
 
+    std::uint64_t files_left = 64;       ///< Files that parts may still open, or remove.
+    [[nodiscard]] bool grant_file() noexcept {
+        if (files_left == 0) return false;
+        --files_left;
+        return true;
+    }
+
     void due_at(std::int64_t at_ns) noexcept { due_ns = std::min(due_ns, at_ns); }
 
     /// How many of `wanted` cells a part may visit; some for everybody, also for the last of many.

@@ -25,24 +25,34 @@ std::uint64_t figure(const platform::HostMemory::Atomic<std::uint64_t>& counter)
 
 KeptQueue::KeptQueue(std::shared_ptr<const TopicFiles> topic, group_table::GroupRef group, std::string name, std::shared_ptr<const Logs> logs)
     : work_(std::move(topic), group, std::move(name), platform::Access::read_write), logs_(std::move(logs)), parts_(logs_->size()) {
-    for (std::uint32_t partition = 0; partition < parts_.size(); ++partition) {
-        const Work* const work = words(partition, 0);
-        if (work == nullptr) continue;
-        parts_[partition].lost = figure(work->control().lost);  // what was lost before is not news
-        parts_[partition].letters_refused = figure(work->control().letters_refused);
-    }
+    for (std::uint32_t partition = 0; partition < parts_.size(); ++partition) (void)words(partition, 0);
 }
 
 const KeptQueue::Work* KeptQueue::words(std::uint32_t partition, std::int64_t now_ns) noexcept {
     Part& part = parts_[partition];
+    const Log& log = (*logs_)[partition];
+    if (log.memory == nullptr) {
+        part.work.reset();
+        return nullptr;
+    }
     const std::uint32_t generation = work_.generation_now(partition);
-    if (part.work && part.generation == generation) return &*part.work;
-    if (part.generation == generation && is_recent(part.failed_ns, now_ns, kAgainNs)) return nullptr;
-    part = {{}, generation, {}, 0, 0};
+    const bool same = part.generation == generation && part.opened == log.opened;
+    if (part.work && same) return &*part.work;
+    if (same && is_recent(part.failed_ns, now_ns, kAgainNs)) return nullptr;
+    part.work.reset();
+    part.failed_ns.reset();
+    if (part.generation != generation) part.lost = part.letters_refused = 0;
+    part.generation = generation;
+    part.opened = log.opened;
     try {
         const WorkFiles::Part& file = work_.reopen(partition);
         part.generation = file.geometry.generation;
-        return &part.work.emplace(file.base, file.geometry, work_.topic().groups(), (*logs_)[partition]);
+        const Work& work = part.work.emplace(file.base, file.geometry, work_.topic().groups(), *log.memory);
+        if (!std::exchange(part.known, true)) {
+            part.lost = figure(work.control().lost);  // what was lost before is not news
+            part.letters_refused = figure(work.control().letters_refused);
+        }
+        return &work;
     } catch (const std::exception&) {
         part.failed_ns = now_ns;
         return nullptr;  // deleted, damaged or without the rights: `ringmain verify` says why

@@ -20,7 +20,12 @@ namespace ringmain {
 class KeptQueue {
 public:
     using Memory = platform::HostMemory;
-    using Logs = std::vector<partition_log::LogMemory<Memory>>;  // by partition
+    /// Of a partition; nothing while nobody looks after it.
+    struct Log {
+        const partition_log::LogMemory<Memory>* memory = nullptr;
+        std::uint64_t opened = 0;  // how often it was: then it is another one
+    };
+    using Logs = std::vector<Log>;  // by partition; brought up to date before each step
 
     /// Throws Error as WorkFiles.
     KeptQueue(std::shared_ptr<const TopicFiles> topic, group_table::GroupRef group, std::string name, std::shared_ptr<const Logs> logs);
@@ -35,6 +40,8 @@ private:
     struct Part {
         std::optional<Work> work;  // nothing: it cannot be opened
         std::uint32_t generation = 0;          // that was opened, or could not be
+        std::uint64_t opened = 0;              // of its log, likewise
+        bool known = false;                    // the figures below are
         std::optional<std::int64_t> failed_ns;
         std::uint64_t lost = 0;                // what its counters said last
         std::uint64_t letters_refused = 0;

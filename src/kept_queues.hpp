@@ -16,8 +16,8 @@ namespace ringmain {
 /// Not thread-safe.
 class KeptQueues {
 public:
-    KeptQueues(std::shared_ptr<const TopicFiles> topic, KeptQueue::Logs logs)
-        : topic_(std::move(topic)), logs_(std::make_shared<const KeptQueue::Logs>(std::move(logs))) {}
+    KeptQueues(std::shared_ptr<const TopicFiles> topic, std::shared_ptr<const KeptQueue::Logs> logs)
+        : topic_(std::move(topic)), logs_(std::move(logs)) {}
 
     void step(KeeperStep& step);
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "group_table/listing.hpp"
-#include "platform/clock.hpp"
+#include "platform/files.hpp"
 #include "platform/futex.hpp"
 #include "ringmain/error.hpp"
 
@@ -13,7 +13,6 @@ namespace ringmain {
 namespace {
 
 constexpr std::int64_t kNoGroupsNs = 500'000'000;  // a topic without groups: how long a new one may go unnoticed
-constexpr std::int64_t kKernelTickNs = 50'000'000; // and more: time stamps of files may be that old
 constexpr std::uint64_t kObserverSlices = 8;       // looks per session time-out
 
 void check_writable(bool writable, const std::filesystem::path& path) {
@@ -25,26 +24,41 @@ void check_writable(bool writable, const std::filesystem::path& path) {
 }  // namespace
 
 KeptTopic::KeptTopic(std::shared_ptr<const TopicFiles> files) : files_(std::move(files)), groups_(files_->groups()) {
-    for (const auto& [path, identity, writable] : files_->shared_files()) {
-        check_writable(writable, path);
-        open_files_.push_back({path, identity});
-    }
-    KeptQueue::Logs logs;
-    for (std::uint32_t p = 0; p < files_->options().partitions; ++p) {
-        partitions_.emplace_back(*files_, p);
-        logs.push_back(partitions_.back().log());
-        open_files_.push_back({files_->partition_path(p), partitions_.back().file_identity()});
-    }
-    queues_.emplace(files_, std::move(logs));
+    for (const TopicFiles::SharedFile& file : files_->shared_files()) check_writable(file.writable, file.path);
+    partitions_.reserve(files_->options().partitions);
+    for (std::uint32_t p = 0; p < files_->options().partitions; ++p) partitions_.emplace_back(*files_, p);
+    logs_ = std::make_shared<KeptQueue::Logs>(partitions_.size());
+    queues_.emplace(files_, logs_);
 }
 
 void KeptTopic::step(KeeperStep& step) {
     keep_groups(step);
+    for (std::size_t p = 0; p < partitions_.size(); ++p) (*logs_)[p] = {partitions_[p].log(), partitions_[p].opened()};
     queues_->step(step);
-    for (PartitionKeeper& partition : partitions_) {
+    std::size_t kept = 0;
+    std::size_t tried = 0;
+    for (KeptPartition& partition : partitions_) {
+        partition.open(step);
         partition.step(step, age_limited_);
-        step.due_at(partition.due_ns());
+        kept += partition.kept() ? 1 : 0;
+        tried += partition.tried() ? 1 : 0;
     }
+    kept_ = kept;
+    complete_ = complete_ || tried == partitions_.size();
+    if (!complete_) ++step.report.unfinished;
+}
+
+std::optional<std::string> KeptTopic::trouble() const {
+    try {
+        files_->check_stamps();
+        return std::nullopt;
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+void KeptTopic::look_at_partitions(KeeperStep& step) {
+    for (KeptPartition& partition : partitions_) partition.look_at_file(step);
 }
 
 void KeptTopic::keep_groups(KeeperStep& step) {
@@ -72,28 +86,18 @@ void KeptTopic::wake_members() const noexcept {
     for (std::uint32_t slot = 0; slot < groups.groups_max(); ++slot) platform::futex_wake_all(groups.group(slot).wake);
 }
 
-bool KeptTopic::names_changed() noexcept {
-    std::optional<platform::DirectoryStamp> now;
-    try {
-        now = platform::stamp_of(files_->directory());
-    } catch (const Error&) {
-        return false;  // it may not be looked at: nothing is known to have changed
-    }
-    const bool same = now == names_ && names_settled_;
-    names_ = now;
-    names_settled_ = now && platform::realtime_ns() - now->changed_ns > kKernelTickNs;
-    return !same;
-}
-
 std::optional<KeptTopic::ChangedFile> KeptTopic::find_changed_file() const try {
-    if (!platform::identity_of(files_->directory())) return ChangedFile{files_->directory(), true};
-    for (const OpenFile& file : open_files_) {
-        const auto now = platform::identity_of(file.path);
-        if (now != file.identity) return ChangedFile{file.path, !now};
+    using How = ChangedFile::How;
+    if (!platform::identity_of(files_->directory())) return ChangedFile{files_->directory(), How::missing};
+    for (const TopicFiles::SharedFile& file : files_->shared_files()) {
+        const auto now = platform::shape_of(file.path);
+        if (!now) return ChangedFile{file.path, How::missing};
+        if (now->identity != file.identity) return ChangedFile{file.path, How::replaced};
+        if (now->bytes < file.bytes) return ChangedFile{file.path, How::truncated};
     }
     return std::nullopt;
 } catch (const Error&) {
-    return std::nullopt;  // as above
+    return std::nullopt;  // they may not be looked at: nothing is known to have changed
 }
 
 }  // namespace ringmain

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "keeper_step.hpp"
+#include "kept_partition.hpp"
 #include "kept_queues.hpp"
-#include "partition_keeper.hpp"
 #include "platform/file_identity.hpp"
-#include "platform/files.hpp"
 #include "recovery/group_upkeep.hpp"
 #include "topic_files.hpp"
 
@@ -21,41 +20,44 @@ namespace ringmain {
 /// Not thread-safe.
 class KeptTopic {
 public:
-    /// Throws Error as TopicFiles::map_partition; permission_denied if `readers` or `groups` may not be written either.
+    /// Opens no partition yet. Throws Error permission_denied if `topic.meta`, `readers` or `groups` may not be written.
     explicit KeptTopic(std::shared_ptr<const TopicFiles> files);
 
-    /// The housekeeping of everything in the topic, bounded.
+    /// Opens partitions, as many as the step may; then the housekeeping of everything in the topic that is open, bounded.
     void step(KeeperStep& step);
+    /// Every partition was looked at.
+    [[nodiscard]] bool complete() const noexcept { return complete_; }
+    /// What is wrong with the files that all of it needs; nothing: they can be used.
+    [[nodiscard]] std::optional<std::string> trouble() const;
 
     [[nodiscard]] const std::shared_ptr<const TopicFiles>& files() const noexcept { return files_; }
     [[nodiscard]] bool deleted() const noexcept { return files_->deleted(); }
-    [[nodiscard]] std::size_t partitions() const noexcept { return partitions_.size(); }
+    /// That somebody looks after, and those that nobody can.
+    [[nodiscard]] std::size_t partitions() const noexcept { return kept_; }
+    [[nodiscard]] std::size_t unreadable_partitions() const noexcept { return complete_ ? partitions_.size() - kept_ : 0; }
 
-    /// Looks whether names in the topic's directory have changed since the last call; may take a change that is a few milliseconds
-    /// old for none, and then sees it the next time. Anything but "no" is to be looked into by find_changed_file.
-    [[nodiscard]] bool names_changed() noexcept;
-    /// A path that does not name the file any more that is open: the topic's directory, or a file in it.
+    /// Looks at the paths of the partitions' files.
+    void look_at_partitions(KeeperStep& step);
+    /// A path that does not name the file any more that is open, or one that is no longer whole: the topic's directory, or a file that all of it
+    /// needs.
     struct ChangedFile {
+        enum class How : std::uint8_t { missing, replaced, truncated };
         std::filesystem::path path;
-        bool missing = false;
+        How how = How::missing;
     };
     [[nodiscard]] std::optional<ChangedFile> find_changed_file() const;
 
 private:
-    struct OpenFile {
-        std::filesystem::path path;
-        platform::FileIdentity identity;
-    };
     void keep_groups(KeeperStep& step);
     void wake_members() const noexcept;
 
     std::shared_ptr<const TopicFiles> files_;
-    std::vector<PartitionKeeper> partitions_;
+    std::vector<KeptPartition> partitions_;
+    std::size_t kept_ = 0;
+    bool complete_ = false;
     recovery::GroupKeeper<platform::HostMemory> groups_;
+    std::shared_ptr<KeptQueue::Logs> logs_;
     std::optional<KeptQueues> queues_;
-    std::vector<OpenFile> open_files_;
-    std::optional<platform::DirectoryStamp> names_;
-    bool names_settled_ = false;
     bool has_groups_ = true;
     bool age_limited_ = false;
     std::optional<std::int64_t> groups_looked_ns_;

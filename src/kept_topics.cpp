@@ -22,7 +22,6 @@ constexpr std::int64_t kSweepNs = 250'000'000;
 constexpr std::int64_t kIdleSweepNs = 1'000'000'000;
 constexpr std::int64_t kRetryNs = 250'000'000;          // what cannot be opened: doubled each time
 constexpr std::int64_t kRetryMaxNs = 4'000'000'000;
-constexpr std::uint64_t kFilesPerStep = 64;             // opened in one step, or of one topic
 constexpr std::size_t kLooksPerStep = 16;               // at the files of topics whose directories changed
 constexpr std::size_t kLetGoPerStep = 4;                // topics: their memory may be freed by that
 
@@ -57,17 +56,35 @@ void KeptTopics::hear(const platform::DirectoryWatch::Changes& changes) {
 
 void KeptTopics::step(KeeperStep& step) {
     let_go_of_deleted(step);
+    let_go_of_damaged(step);
     look_at_files(step);
     farewells_.step(step);
     if (names_are_due(step)) find_names(step);
     take_up_some(step);
-    for (auto& [name, entry] : topics_) entry.topic.step(step);
+    step_all(step);
     sweep(step);
     if (!waiting_.empty() || !told_.empty()) ++step.report.unfinished;
 }
 
+void KeptTopics::step_all(KeeperStep& step) {
+    partitions_ = 0;
+    unreadable_partitions_ = 0;
+    for (auto& [name, entry] : topics_) {
+        entry.topic.step(step);
+        if (!entry.told && entry.topic.complete()) tell_found(name, entry, step);
+        partitions_ += entry.topic.partitions();
+        unreadable_partitions_ += entry.topic.unreadable_partitions();
+    }
+}
+
+void KeptTopics::tell_found(const std::string& name, Entry& entry, KeeperStep& step) {
+    entry.told = true;
+    const bool back = unreadable_.erase(name) != 0;
+    const auto kind = back ? KeeperEventKind::topic_recovered : KeeperEventKind::topic_found;
+    step.events.tell([&] { return KeeperEvent{kind, name, {}, {}, entry.topic.partitions()}; });
+}
+
 KeptTopics::Topics::iterator KeptTopics::let_go(Topics::iterator one) {
-    partitions_ -= one->second.topic.partitions();
     if (one->second.watched) unwatch(*one->second.watched);
     return topics_.erase(one);
 }
@@ -91,6 +108,20 @@ void KeptTopics::let_go_of_deleted(KeeperStep& step) {
     swept_ns_ = std::nullopt;    // and the dead one may be there still
 }
 
+/// Others may write into the files: nothing that they say by now is believed.
+void KeptTopics::let_go_of_damaged(KeeperStep& step) {
+    for (auto one = topics_.begin(); one != topics_.end();) {
+        if (!one->second.topic.trouble()) {
+            ++one;
+            continue;
+        }
+        const std::string name = one->first;
+        one = let_go(one);
+        step.changed = true;
+        waiting_.insert(name);  // opening it says what is wrong
+    }
+}
+
 void KeptTopics::look_at_files(KeeperStep& step) {
     for (std::size_t looks = 0; looks < kLooksPerStep && !told_.empty(); ++looks) {
         look_at_file_of(told_.extract(told_.begin()).value(), step);
@@ -112,7 +143,7 @@ void KeptTopics::look_in_turn(KeeperStep& step) {
         if (one == topics_.end()) one = topics_.begin();
         if (one->second.watched) continue;
         ++looks;
-        if (one->second.topic.names_changed()) changed.push_back(one->first);
+        changed.push_back(one->first);
     }
     next_in_turn_ = one == topics_.end() ? std::string() : one->first;
     for (const std::string& name : changed) look_at_file_of(name, step);
@@ -121,12 +152,16 @@ void KeptTopics::look_in_turn(KeeperStep& step) {
 void KeptTopics::look_at_file_of(const std::string& name, KeeperStep& step) {
     const auto one = topics_.find(name);
     if (one == topics_.end()) return;
+    if (one->second.topic.deleted()) return;  // its end is told as such
     const auto changed = one->second.topic.find_changed_file();
-    if (!changed || one->second.topic.deleted()) return;  // deleted: its end is told as such
-    const auto kind = changed->missing ? KeeperEventKind::file_missing : KeeperEventKind::file_replaced;
-    step.events.tell([&] { return KeeperEvent{kind, name, {}, changed->path.string()}; });
+    if (!changed) return one->second.topic.look_at_partitions(step);
+    using How = KeptTopic::ChangedFile::How;
     step.changed = true;
-    farewells_.add(one->second.topic.files(), step);
+    if (changed->how != How::truncated) {  // that is told by the attempt to open it
+        const auto kind = changed->how == How::missing ? KeeperEventKind::file_missing : KeeperEventKind::file_replaced;
+        step.events.tell([&] { return KeeperEvent{kind, name, {}, changed->path.string()}; });
+        farewells_.add(one->second.topic.files(), step);
+    }
     let_go(one);
     waiting_.insert(name);  // what is there now may be a whole topic
 }
@@ -168,9 +203,7 @@ void KeptTopics::forget_unreadable(const std::set<std::string>& there, KeeperSte
 }
 
 void KeptTopics::take_up_some(KeeperStep& step) {
-    for (std::uint64_t files = 0; files < kFilesPerStep && !waiting_.empty();) {
-        files += take_up(waiting_.extract(waiting_.begin()).value(), step);
-    }
+    while (!waiting_.empty() && step.grant_file()) take_up(waiting_.extract(waiting_.begin()).value(), step);
 }
 
 /// The number of the topic's directory. A directory has one number, under whatever name: a topic that had it is looked at.
@@ -192,23 +225,15 @@ void KeptTopics::unwatch(int number) {
     watch_.forget(number);
 }
 
-/// A topic that cannot be opened (damaged, other layout, without the rights) does not stop the others. Returns how many files
-/// it took.
-std::uint64_t KeptTopics::take_up(const std::string& name, KeeperStep& step) {
+/// A topic that cannot be opened (damaged, other layout, without the rights) does not stop the others.
+void KeptTopics::take_up(const std::string& name, KeeperStep& step) {
     const std::optional<int> number = watch(name);  // before the files are opened: what changes later is told
     try {
-        KeptTopic topic(broker_->open_topic(name));
-        const std::size_t partitions = topic.partitions();
-        topics_.insert_or_assign(name, Entry{std::move(topic), number});
-        partitions_ += partitions;
-        unreadable_.erase(name);
+        topics_.insert_or_assign(name, Entry{KeptTopic(broker_->open_topic(name)), number});
         step.changed = true;
-        step.events.tell([&] { return KeeperEvent{KeeperEventKind::topic_found, name, {}, {}, partitions}; });
-        return 3 + partitions;
     } catch (const Error& error) {
         if (number) unwatch(*number);
         note_failure(name, error, step);
-        return 1;
     }
 }
 
@@ -237,7 +262,12 @@ void KeptTopics::sweep(KeeperStep& step) try {
     if (std::exchange(swept_deaths_, step.deaths) != step.deaths) swept_ns_.reset();
     if (is_recent(swept_ns_, step.now_ns, step.changed ? kSweepNs : kIdleSweepNs)) return;
     swept_ns_ = step.now_ns;
-    const std::uint64_t swept = broker_->sweep_leftovers([this](const std::string& name) { return topics_.contains(name); });
+    const auto known = [this](const std::string& name) { return topics_.contains(name); };
+    const std::uint64_t swept = broker_->sweep_leftovers(known, step.files_left);
+    if (step.files_left == 0) {
+        swept_ns_.reset();  // the next step goes on
+        ++step.report.unfinished;
+    }
     step.report.swept_directories += swept;
     if (swept != 0) step.events.tell([&] { return KeeperEvent{KeeperEventKind::leftovers_swept, {}, {}, {}, swept}; });
 } catch (const Error&) {

@@ -18,8 +18,9 @@
 
 namespace ringmain {
 
-/// A topic is looked after from its taking up until it is deleted or one of its files is not the one at its path any more; then
-/// nothing of it stays mapped, and what is at its path is taken up as if it were new. Not thread-safe.
+/// A topic is looked after from its taking up until it is deleted, or one of the files that all of it needs is damaged or not the one at its
+/// path any more; then nothing of it stays mapped, and what is at its path is taken up as if it were new. Of a partition's file that
+/// holds for the partition alone. Not thread-safe.
 class KeptTopics {
 public:
     /// `watch` says when to look at names; where it watches nothing, they are looked at several times a second.
@@ -35,11 +36,13 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return topics_.size(); }
     [[nodiscard]] std::size_t partitions() const noexcept { return partitions_; }
     [[nodiscard]] std::size_t unreadable() const noexcept { return unreadable_.size(); }
+    [[nodiscard]] std::size_t unreadable_partitions() const noexcept { return unreadable_partitions_; }
 
 private:
     struct Entry {
         KeptTopic topic;
         std::optional<int> watched;  // its number; nothing: its directory is looked at in turn
+        bool told = false;           // that it is looked after
     };
     struct Unreadable {
         std::string reason;
@@ -50,6 +53,9 @@ private:
 
     void hear(const platform::DirectoryWatch::Changes& changes);
     void let_go_of_deleted(KeeperStep& step);
+    void let_go_of_damaged(KeeperStep& step);
+    void step_all(KeeperStep& step);
+    void tell_found(const std::string& name, Entry& entry, KeeperStep& step);
     void look_at_files(KeeperStep& step);
     void look_at_file_of(const std::string& name, KeeperStep& step);
     void look_in_turn(KeeperStep& step);
@@ -57,7 +63,7 @@ private:
     void find_names(KeeperStep& step);
     void forget_unreadable(const std::set<std::string>& there, KeeperStep& step);
     void take_up_some(KeeperStep& step);
-    std::uint64_t take_up(const std::string& name, KeeperStep& step);
+    void take_up(const std::string& name, KeeperStep& step);
     void note_unreadable(const std::string& name, const std::string& reason, KeeperStep& step);
     void note_failure(const std::string& name, const Error& error, KeeperStep& step);
     std::optional<int> watch(const std::string& name);
@@ -75,6 +81,7 @@ private:
     Topics topics_;
     TopicFarewells farewells_;
     std::size_t partitions_ = 0;
+    std::size_t unreadable_partitions_ = 0;
     std::map<std::string, Unreadable, std::less<>> unreadable_;
     std::set<std::string> waiting_;  // to be taken up
     std::set<std::string> told_;     // something changed in their directories

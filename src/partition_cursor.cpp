@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "damage.hpp"
 #include "described_record.hpp"
 #include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
@@ -18,9 +19,13 @@ PartitionCursor::PartitionCursor(std::shared_ptr<const TopicFiles> topic, std::u
       topic_name_(topic_->name()),
       partition_(partition),
       mapping_(topic_->map_partition(partition, platform::Access::read_only)),
-      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition), topic_->group_gates(partition)),
+      log_(topic_->log_in(mapping_, partition)),
       reader_(log_),
-      doorbell_(*log_.readers) {}
+      doorbell_(*log_.readers) {
+    mapping_.on_truncation(replace_log, &doorbell_);
+    topic_->check_whole(mapping_, partition_);
+    if (topic_->readers_writable()) take_back_damage(*log_.readers);  // its file is sound
+}
 
 /// What is at the position if it is no record: steps over closed tickets, and looks again behind them.
 Step PartitionCursor::look_past(partition_log::Found found, partition_log::RecordView& view) noexcept {
@@ -156,7 +161,7 @@ Step PartitionCursor::handle_stall() noexcept {
 void PartitionCursor::close_stalled() noexcept {
     try {
         const platform::Mapping writable = topic_->map_partition(partition_, platform::Access::read_write);
-        const partition_log::LogMemory<Memory> log(writable.data(), geometry_of(writable), log_.readers, log_.groups);
+        const partition_log::LogMemory<Memory> log = topic_->log_in(writable, partition_);
         (void)partition_log::close_ticket(log, position_);
     } catch (const Error&) {
         if (topic_->readers_writable()) doorbell_.request_close(position_);

@@ -50,6 +50,9 @@ public:
     }
 
     [[nodiscard]] const Gap& gap() const noexcept { return gap_; }
+    /// Nothing is read here any more: why() says why.
+    [[nodiscard]] bool gone() const noexcept { return !doorbell_.quiet() && doorbell_.gone(); }
+    [[nodiscard]] Status why() const noexcept { return doorbell_.deleted() ? Status::topic_deleted : Status::corrupt; }
     [[nodiscard]] bool deleted() const noexcept { return !doorbell_.quiet() && doorbell_.deleted(); }
 
     /// A poll would find something, or a ticket is open at the position.
@@ -83,6 +86,7 @@ public:
     [[nodiscard]] bool gated() const noexcept { return gate_.has_value(); }
 
     [[nodiscard]] const TopicFiles& topic() const noexcept { return *topic_; }
+    [[nodiscard]] const std::shared_ptr<const TopicFiles>& topic_files() const noexcept { return topic_; }
     [[nodiscard]] std::uint32_t partition() const noexcept { return partition_; }
     [[nodiscard]] const partition_log::Reader<Memory>& reader() const noexcept { return reader_; }
     [[nodiscard]] const partition_log::LogMemory<Memory>& log() const noexcept { return log_; }

@@ -29,10 +29,15 @@ PartitionKeeper::PartitionKeeper(const TopicFiles& topic, std::uint32_t partitio
     : topic_(topic.name()),
       partition_(partition),
       mapping_(topic.map_partition(partition, platform::Access::read_write)),
-      log_(mapping_.data(), geometry_of(mapping_), topic.readers(partition), topic.group_gates(partition)),
+      log_(topic.log_in(mapping_, partition)),
       doorbell_(*log_.readers),
       retention_(topic, partition, log_),
       seen_(log_.producer_slots) {}
+
+std::string PartitionKeeper::contradiction() const {
+    const partition_log::ControlCheck check = partition_log::check_control(log_);
+    return check.sound() ? std::string() : to_text(check, log_.first_offset);
+}
 
 PartitionKeeper::Signs PartitionKeeper::signs() const noexcept {
     return {log_.control->log_end.load(std::memory_order_acquire),   // acquire TICKET
@@ -65,7 +70,8 @@ void PartitionKeeper::step(KeeperStep& step, bool age_limited) {
     if (age_limited) let_groups_go(step);
     retention_.step(step);
     const Signs now = signs();  // before the look: what changes later is seen by the next step
-    if (rests(now, step)) return;
+    rested_ = rests(now, step);
+    if (rested_) return;
     step.changed |= now != seen_signs_ || now.close_requested;
     find_reaped_by_others();
     looked_ = true;

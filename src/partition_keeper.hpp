@@ -36,6 +36,13 @@ public:
     [[nodiscard]] platform::FileIdentity file_identity() const noexcept { return mapping_.identity(); }
     /// Valid as long as this object, wherever it is moved to.
     [[nodiscard]] const partition_log::LogMemory<Memory>& log() const noexcept { return log_; }
+    [[nodiscard]] std::uint64_t file_bytes() const noexcept { return mapping_.size(); }
+    /// It was found so by a truncation guard: what is mapped is no file any more.
+    [[nodiscard]] bool truncated() const noexcept { return mapping_.truncated(); }
+    /// Why the offsets in the log cannot be; empty: they can.
+    [[nodiscard]] std::string contradiction() const;
+    /// The last step found nothing changed.
+    [[nodiscard]] bool rested() const noexcept { return rested_; }
 
 private:
     /// What a producer's entry showed, and since when.
@@ -89,6 +96,7 @@ private:
 
     // The last look, and when the next must be.
     bool looked_ = false;
+    bool rested_ = false;
     Signs seen_signs_;
     std::uint64_t seen_deaths_ = 0;
     std::int64_t looked_ns_ = 0;

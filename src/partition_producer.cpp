@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <string>
 
+#include "damage.hpp"
 #include "error_about.hpp"
 #include "gate_table/gate_table.hpp"
 #include "group_table/shared_text.hpp"
@@ -81,17 +82,20 @@ PartitionProducer::PartitionProducer(std::shared_ptr<Broker::Impl> broker, std::
       partition_(partition),
       owner_(broker_->client().word()),
       mapping_(topic_->map_partition(partition, platform::Access::read_write)),
-      log_(mapping_.data(), geometry_of(mapping_), topic_->readers(partition), topic_->group_gates(partition)),
+      log_(topic_->log_in(mapping_, partition)),
       doorbell_(*log_.readers),
       full_fence_(!platform::register_for_barriers()) {
     if (!topic_->readers_writable()) {
         // to wake sleeping consumers
         throw platform::system_failure("write", readers_path(topic_->directory()), EACCES);
     }
+    mapping_.on_truncation(replace_log, &doorbell_);
+    topic_->check_whole(mapping_, partition_);
+    take_back_damage(*log_.readers);  // its file is sound
     attach(exclusive);
-    if (name.empty()) return;
     try {
-        claim_name(name);
+        if (!name.empty()) claim_name(name);
+        topic_->check_whole(mapping_, partition_);
     } catch (...) {
         detach();
         throw;
@@ -129,8 +133,15 @@ void PartitionProducer::detach() noexcept {
     if (named_) recovery::NamedAttachment(log_, owner_, is_dead).give_back(named_entry_);
 }
 
+bool PartitionProducer::revive(const platform::Mapping& now) noexcept {
+    if (lost() || now.identity() != mapping_.identity()) return false;
+    take_back_damage(*log_.readers);
+    return true;
+}
+
 PartitionProducer::~PartitionProducer() {
-    if (!broker_->fork_guard().forked()) detach();
+    // nothing is given back in a file that may end before the slot
+    if (!broker_->fork_guard().forked() && !doorbell_.damaged()) detach();
 }
 
 partition_log::Published PartitionProducer::publish_named(const partition_log::RecordParts& parts, std::uint64_t sequence) noexcept {
@@ -156,15 +167,20 @@ void PartitionProducer::give_up(std::uint64_t ticket) noexcept {
 
 partition_log::BatchPublished PartitionProducer::publish_batch(std::span<const partition_log::RecordParts> parts,
                                                                std::span<std::uint64_t> offsets) noexcept {
-    const partition_log::BatchPublished published =
+    partition_log::BatchPublished published =
         shared_ ? shared_->publish_batch(parts, offsets) : exclusive_->publish_batch(parts, offsets);
-    notify();
+    if (full_fence_) [[unlikely]] Memory::fence(std::memory_order_seq_cst);  // as in after
+    if (doorbell_.quiet()) [[likely]] return published;
+    published.status = answer_doorbell(published.status);
+    if (lost()) [[unlikely]] published.count = 0;
     return published;
 }
 
-void PartitionProducer::answer_doorbell() noexcept {
+Status PartitionProducer::answer_doorbell(Status status) noexcept {
+    if (lost()) [[unlikely]] return Status::corrupt;
     if (doorbell_.take_sleepers()) platform::futex_wake_all(*doorbell_.futex_word());
     doorbell_.serve_close_request(log_);
+    return status;
 }
 
 std::uint64_t PartitionProducer::reap_gates() noexcept {

@@ -68,23 +68,27 @@ public:
         return shared_ ? shared_->bodies() : exclusive_->bodies();
     }
     [[nodiscard]] const Log& log() const noexcept { return log_; }
-    [[nodiscard]] bool deleted() const noexcept { return !doorbell_.quiet() && doorbell_.deleted(); }
+    /// Nothing is published here any more: why() says why.
+    [[nodiscard]] bool gone() const noexcept { return !doorbell_.quiet() && doorbell_.gone(); }
+    [[nodiscard]] Status why() const noexcept { return doorbell_.deleted() ? Status::topic_deleted : Status::corrupt; }
+    /// Works again if `now`, the partition's file as it can be used now, is the one that is open. False: it is another.
+    [[nodiscard]] bool revive(const platform::Mapping& now) noexcept;
+    /// It will never come back: the mapping is no file any more.
+    [[nodiscard]] bool lost() const noexcept { return mapping_.truncated() || !topic_->readers_whole(); }
 
     /// Drops gates whose holders are proven dead; for a producer that is held up. Returns how many.
     std::uint64_t reap_gates() noexcept;
     [[nodiscard]] std::optional<GateDescription> lowest_gate() const;
 
 private:
+    /// What is owed to others after a commit: nearly always one load.
     [[nodiscard, gnu::always_inline]] partition_log::Published after(partition_log::Published published) noexcept {
-        notify();
+        if (full_fence_) [[unlikely]] Memory::fence(std::memory_order_seq_cst);  // the kernel refuses the asymmetric barrier
+        if (!doorbell_.quiet()) [[unlikely]] published.status = answer_doorbell(published.status);
         return published;
     }
-    /// What is owed to others after a commit: nearly always one load.
-    [[gnu::always_inline]] void notify() noexcept {
-        if (full_fence_) [[unlikely]] Memory::fence(std::memory_order_seq_cst);  // the kernel refuses the asymmetric barrier
-        if (!doorbell_.quiet()) [[unlikely]] answer_doorbell();
-    }
-    void answer_doorbell() noexcept;
+    /// Wakes and closes. What was published into a mapping that is no file any more was not published.
+    [[nodiscard]] Status answer_doorbell(Status status) noexcept;
     void attach(bool exclusive);
     void claim_name(std::string_view name);
     void detach() noexcept;

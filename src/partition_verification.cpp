@@ -32,7 +32,7 @@ public:
                       VerifyReport& report)
         : topic_(topic),
           partition_(partition),
-          log_(file.data(), geometry_of(file), topic.readers(partition), topic.group_gates(partition)),
+          log_(topic.log_in(file, partition)),
           reader_(log_),
           report_(report) {}
 
@@ -144,7 +144,7 @@ private:
     }
 
     void check_readers() {
-        constexpr std::uint64_t kFlagsAll = layout::kTopicDeleted | layout::kCloseRequested;
+        constexpr std::uint64_t kFlagsAll = layout::kTopicDeleted | layout::kCloseRequested | layout::kPartitionDamaged;
         const std::uint64_t doorbell = log_.readers->doorbell.load(std::memory_order_acquire);  // acquire DOORBELL
         if ((doorbell >> 32 << 32 & ~kFlagsAll) != 0)
             damage("the readers' doorbell has unknown flags");

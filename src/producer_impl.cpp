@@ -54,6 +54,14 @@ PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
     }
     if (topic_->deleted()) throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
     auto& producer = attachment(partition);
+    if (producer && producer->gone() && producer->why() == Status::topic_deleted) {
+        throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
+    }
+    const bool lent = loan_.outstanding && loan_.producer == producer.get();
+    if (producer && producer->gone() && !lent) {  // damaged: what can be used by now is at its path, if anything
+        const platform::Mapping now = topic_->map_partition(partition, platform::Access::read_write);
+        if (!producer->revive(now)) producer.reset();
+    }
     if (!producer) producer = std::make_unique<PartitionProducer>(broker_, topic_, partition, options_.exclusive, options_.name);
     return *producer;
 }
@@ -68,12 +76,10 @@ Status Producer::Impl::entry_status() const noexcept {
 }
 
 PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& status) noexcept {
-    if (attachment(partition)) {
-        status = Status::topic_deleted;
-        return nullptr;
-    }
     try {
-        return &attach(partition);
+        PartitionProducer& producer = attach(partition);
+        if (!producer.gone()) return &producer;
+        status = producer.why();
     } catch (const Error& error) {
         status = status_of(error.code());
     } catch (...) {
@@ -85,6 +91,16 @@ PartitionProducer* Producer::Impl::attach_now(std::uint32_t partition, Status& s
 std::uint32_t Producer::Impl::next_round_robin() noexcept {
     const std::uint32_t chosen = round_robin_;
     round_robin_ = chosen + 1 < producers_.size() ? chosen + 1 : 0;
+    return chosen;
+}
+
+std::uint32_t Producer::Impl::next_sound() noexcept {
+    std::uint32_t chosen = 0;
+    for (std::uint32_t tries = 0; tries < partitions_; ++tries) {
+        chosen = next_round_robin();
+        Status status = Status::ok;
+        if (attached(chosen, status) != nullptr || status != Status::corrupt) break;
+    }
     return chosen;
 }
 
@@ -117,7 +133,7 @@ PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) n
     const std::uint32_t partition = choose_partition(record);
     if (!exists(partition)) [[unlikely]] return {Status::invalid};
     PartitionProducer* const producer = producers_[partition].get();
-    if (producer == nullptr || producer->deleted() || (record.headers.size() | record.sequence) != 0) [[unlikely]] return publish_slowly(record, partition, wait);
+    if (producer == nullptr || producer->gone() || (record.headers.size() | record.sequence) != 0) [[unlikely]] return publish_slowly(record, partition, wait);
     partition_log::RecordParts parts;
     const Status status = take_apart(record, nullptr, 0, record_bytes_max_, parts);
     if (status != Status::ok) [[unlikely]] return {status, partition};
@@ -130,7 +146,11 @@ PublishResult Producer::Impl::publish(const ProducerRecord& record, Wait wait) n
 /// The first record to a partition, records with headers, and those of named producers.
 PublishResult Producer::Impl::publish_slowly(const ProducerRecord& record, std::uint32_t partition, Wait wait) noexcept {
     Status status = Status::ok;
-    PartitionProducer* const producer = attached(partition, status);
+    PartitionProducer* producer = attached(partition, status);
+    if (producer == nullptr && status == Status::corrupt && !record.partition && !record.key && !named()) {
+        partition = next_sound();  // it may go anywhere
+        producer = attached(partition, status = Status::ok);
+    }
     if (producer == nullptr) return {status, partition};
     partition_log::RecordParts parts;
     status = encode(record, headers_, parts);
@@ -178,7 +198,7 @@ Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, st
         const ProducerRecord& record = records[i];
         const std::uint32_t partition = choose_partition(record, [&] {
             if (named()) return next_for_null_key(record);
-            if (!null_key) null_key = next_round_robin();
+            if (!null_key) null_key = next_sound();
             return *null_key;
         });
         const Status status = exists(partition) ? check(record) : Status::invalid;

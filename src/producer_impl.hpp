@@ -66,7 +66,7 @@ private:
     /// The partition's producer, attached if need be, or why it cannot be.
     [[nodiscard]] PartitionProducer* attached(std::uint32_t partition, Status& status) noexcept {
         PartitionProducer* const producer = attachment(partition).get();
-        if (producer != nullptr && !producer->deleted()) [[likely]] return producer;
+        if (producer != nullptr && !producer->gone()) [[likely]] return producer;
         return attach_now(partition, status);
     }
     [[nodiscard]] PartitionProducer* attach_now(std::uint32_t partition, Status& status) noexcept;
@@ -88,6 +88,8 @@ private:
     }
     [[nodiscard]] bool exists(std::uint32_t partition) const noexcept { return partition < partitions_; }
     std::uint32_t next_round_robin() noexcept;
+    /// The next partition that is not damaged, or the last that was tried.
+    [[nodiscard]] std::uint32_t next_sound() noexcept;
     /// A named producer's null keys follow the sequence: whoever publishes it again must find it in the same partition.
     [[nodiscard]] std::uint32_t next_for_null_key(const ProducerRecord& record) noexcept {
         return named() ? static_cast<std::uint32_t>(record.sequence % partitions_) : next_round_robin();
@@ -164,8 +166,8 @@ auto Producer::Impl::persist(PartitionProducer& producer, Wait wait, const Attem
     platform::PatientSleep sleep(options_.timeout);
     while (result.status == Status::would_block && sleep.again()) {
         if (sleep.is_long()) producer.reap_gates();
-        if (producer.deleted()) {
-            result.status = Status::topic_deleted;
+        if (producer.gone()) {
+            result.status = producer.why();
             return result;
         }
         result = attempt();

@@ -69,7 +69,7 @@ PublishResult Producer::Impl::publish_lent(Wait wait) noexcept {
     if (const Status status = entry_status(); status != Status::ok) return {status};
     if (!loan_.outstanding) return {Status::invalid};
     PartitionProducer& producer = *loan_.producer;
-    if (producer.deleted()) return {Status::topic_deleted, loan_.partition};
+    if (producer.gone()) return {producer.why(), loan_.partition};
     loan_.parts.timestamp_ns = timestamp_of({.value = {}, .key = {}, .headers = {}, .partition = {}, .timestamp_ns = loan_.timestamp_ns, .sequence = 0});
     const partition_log::Published published =
         persist(producer, wait, [&] {

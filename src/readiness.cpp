@@ -21,7 +21,7 @@ Clock::time_point after(std::chrono::nanoseconds duration) noexcept {
 
 bool Readiness::Armed::anything_ready() const noexcept {
     if (std::any_of(watch.partitions.begin(), watch.partitions.end(), [](const Watched& one) {
-            return one.cursor->ready(one.position) || one.cursor->deleted();
+            return one.cursor->ready(one.position) || one.cursor->gone();
         })) {
         return true;
     }

@@ -14,9 +14,9 @@ namespace ringmain {
 RecordsDeleted delete_records(const TopicFiles& topic, const client_table::ClientTable& clients, std::uint32_t partition,
                               std::uint64_t offset) {
     const platform::Mapping file = topic.map_partition(partition, platform::Access::read_write);
-    const partition_log::LogMemory<platform::HostMemory> log(file.data(), geometry_of(file), topic.readers(partition),
-                                                             topic.group_gates(partition));
+    const partition_log::LogMemory<platform::HostMemory> log = topic.log_in(file, partition);
     const partition_log::ControlCheck check = partition_log::check_control(log);
+    topic.check_whole(file, partition);
     const std::string where = partition_text(topic.name(), partition) + ":";
     if (!check.sound()) throw error_about(ErrorCode::corrupt, where, to_text(check, log.first_offset));
     if (offset > check.end) {
@@ -25,6 +25,7 @@ RecordsDeleted delete_records(const TopicFiles& topic, const client_table::Clien
     }
     if (offset <= check.start) return {check.start, check.start, {}};
     const partition_log::StartMoved moved = partition_log::delete_before(log, offset);
+    topic.check_whole(file, partition);
     // nobody moves it back: below what was seen before, somebody scribbled
     const std::uint64_t to = std::max(moved.start, check.start);
     return {check.start, to, to < offset ? holder_to_text(log, moved, clients) : std::string()};

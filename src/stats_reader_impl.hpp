@@ -49,7 +49,7 @@ public:
 private:
     /// A topic that was looked at before: its files are mapped.
     struct Known {
-        platform::FileIdentity meta;  // to find out that the topic was replaced
+        std::shared_ptr<const TopicFiles> files;  // to find out that the topic was replaced
         std::vector<QuarantineCount> quarantined;
     };
 
@@ -59,7 +59,6 @@ private:
 
     [[nodiscard]] std::vector<std::string> names();
     void forget_lost_topics();
-    [[nodiscard]] bool is_in_place(const std::string& name, const Known& known) const;
     [[nodiscard]] TopicStats look_at_topic(const std::string& name, const StatsOptions& options);
     void fill(TopicStats& stats, const StatsOptions& options);
     [[nodiscard]] std::vector<QueueStats> look_at_queues(AdminTopic& topic, const StatsOptions& options);

@@ -129,6 +129,7 @@ PartitionStats StatsReader::Impl::look_at_partition(AdminTopic& topic, std::uint
     PartitionStats stats;
     stats.partition = partition;
     try {
+        topic.look_at_file(partition);
         const Log& log = topic.log(partition);
         static_cast<PartitionDescription&>(stats) = describe_log(log, partition, broker_->clients());
         stats.file_bytes = topic.log_bytes(partition);
@@ -145,9 +146,13 @@ PartitionStats StatsReader::Impl::look_at_partition(AdminTopic& topic, std::uint
         stats.producer_names = partition_log::names_used(log);
         if (stats.damage.empty())
             look_at_records(log, stats, options.bytes_records_max);
+        topic.check_whole(partition);
     } catch (const Error& error) {
         if (error.code() == ErrorCode::topic_deleted)
             throw;
+        topic.files().check_whole();
+        stats = {};  // whatever was read of it
+        stats.partition = partition;
         stats.error = error.what();
         stats.error_code = error.code();
     }

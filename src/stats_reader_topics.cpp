@@ -2,35 +2,16 @@
 #include <algorithm>
 
 #include "error_about.hpp"
-#include "platform/files.hpp"
 #include "stats_reader_impl.hpp"
 #include "topic_description.hpp"
-#include "topic_name.hpp"
-#include "topic_paths.hpp"
 #include "work_leftovers.hpp"
 
 namespace ringmain {
 
-namespace {
-
-std::filesystem::path meta_of(const Broker::Impl& broker, const std::string& name) {
-    return meta_path(topics_path(broker.directory()) / name);
-}
-
-}  // namespace
-
-bool StatsReader::Impl::is_in_place(const std::string& name, const Known& known) const {
-    try {
-        return platform::identity_of(meta_of(*broker_, name)) == known.meta;
-    } catch (const Error&) {
-        return false;  // opening it anew tells why
-    }
-}
-
 /// Deleted topics are found out by whoever opens them; these were removed or replaced by hand.
 void StatsReader::Impl::forget_lost_topics() {
     for (auto at = known_.begin(); at != known_.end();) {
-        if (is_in_place(at->first, at->second)) {
+        if (at->second.files->in_place()) {
             ++at;
         } else {
             forget(at->first);
@@ -66,9 +47,7 @@ void StatsReader::Impl::fill(TopicStats& stats, const StatsOptions& options) {
         forget(stats.name);
     AdminTopic& topic = groups_.open(stats.name);
     if (!known_.contains(stats.name)) {
-        const auto meta = platform::identity_of(meta_of(*broker_, stats.name));
-        known_.emplace(stats.name, Known{meta.value_or(platform::FileIdentity{}),
-                                         std::vector<QuarantineCount>(topic.partitions())});
+        known_.emplace(stats.name, Known{topic.handle(), std::vector<QuarantineCount>(topic.partitions())});
     }
     Known& known = known_.at(stats.name);
     known.quarantined.resize(topic.partitions());
@@ -80,6 +59,7 @@ void StatsReader::Impl::fill(TopicStats& stats, const StatsOptions& options) {
         stats.queues = look_at_queues(topic, options);
     }
     work_leftovers_ += count_work_leftovers(topic.files(), broker_->clients());
+    topic.files().check_whole();
     if (topic.files().deleted())
         throw error_about(ErrorCode::topic_deleted, "topic '" + stats.name + "'", "was deleted");
 }

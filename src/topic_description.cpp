@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "damage.hpp"
 #include "gate_table/gate_table.hpp"
 #include "partition_log/cell_word.hpp"
 #include "partition_log/control_check.hpp"
@@ -64,11 +65,27 @@ void add_gates(const Log& log, const client_table::ClientTable& clients, Partiti
 PartitionDescription describe_partition(const TopicFiles& topic, std::uint32_t number,
                                         const client_table::ClientTable& clients) {
     const platform::Mapping file = topic.map_partition(number, platform::Access::read_only);
-    const Log log(file.data(), geometry_of(file), topic.readers(number), topic.group_gates(number));
+    const Log log = topic.log_in(file, number);
     PartitionDescription partition = describe_log(log, number, clients);
     partition.file_bytes = file.size();
     partition.quarantined_cells = count_quarantined(log);
+    topic.check_whole(file, number);
     return partition;
+}
+
+/// A damaged partition does not hide the others.
+PartitionDescription describe_if_sound(const TopicFiles& topic, std::uint32_t number, const client_table::ClientTable& clients) {
+    try {
+        return describe_partition(topic, number, clients);
+    } catch (const Error& error) {
+        topic.check_whole();
+        if (!is_damage(error))
+            throw;
+        PartitionDescription partition;
+        partition.partition = number;
+        partition.damage = error.what();
+        return partition;
+    }
 }
 
 template <class Value>
@@ -143,7 +160,7 @@ TopicDescription describe_options(const TopicFiles& topic) {
 TopicDescription describe_topic(const TopicFiles& topic, const client_table::ClientTable& clients) {
     TopicDescription description = describe_options(topic);
     for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
-        description.partitions.push_back(describe_partition(topic, partition, clients));
+        description.partitions.push_back(describe_if_sound(topic, partition, clients));
     }
     return description;
 }

@@ -30,10 +30,10 @@ void TopicFarewells::step(KeeperStep& step) {
 
 /// True: everybody is told.
 bool TopicFarewells::tell(Farewell& farewell) {
-    for (const auto& [path, identity, writable] : farewell.files->shared_files()) {
-        const bool readers = path == readers_path(farewell.files->directory());
-        const bool groups = path == groups_path(farewell.files->directory());
-        if (!writable || !platform::is_unlinked(identity))
+    for (const TopicFiles::SharedFile& file : farewell.files->shared_files()) {
+        const bool readers = file.path == readers_path(farewell.files->directory());
+        const bool groups = file.path == groups_path(farewell.files->directory());
+        if (!file.writable || !platform::is_unlinked(file.identity))
             continue;
         if (readers && !std::exchange(farewell.handles_told, true))
             tell_handles(*farewell.files);

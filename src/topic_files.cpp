@@ -4,7 +4,10 @@
 #include <cstring>
 #include <utility>
 
+#include "damage.hpp"
 #include "file_stamp.hpp"
+#include "partition_log/doorbell.hpp"
+#include "platform/files.hpp"
 #include "ringmain/error.hpp"
 #include "topic_meta.hpp"
 #include "topic_paths.hpp"
@@ -80,6 +83,7 @@ void TopicFiles::open_once() {
 void TopicFiles::open_readers() {
     readers_ = open_part(readers_path(directory_), layout::FileKind::readers, readers_file_bytes(options_.partitions),
                          readers_writable_);
+    readers_.on_truncation(replace_readers, nullptr);
 }
 
 void TopicFiles::open_groups() {
@@ -91,6 +95,7 @@ void TopicFiles::open_groups() {
     if (std::memcmp(groups_file_.data() + layout::kGroupsGeometryAt, &expected, sizeof expected) != 0) {
         throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' has another geometry than its topic");
     }
+    groups_file_.on_truncation(replace_groups, nullptr);
     groups_ = group_table::GroupsMemory<HostMemory>(groups_file_.data(), expected);
 }
 
@@ -127,11 +132,24 @@ bool TopicFiles::replaced_meanwhile() const {
     }
 }
 
-bool TopicFiles::deleted() const noexcept {
-    return topic_meta(meta_).state.load(std::memory_order_acquire) != 0;
-}  // acquire TOPIC_STATE
+bool TopicFiles::deleted() const noexcept { return is_marked_dead(topic_meta(meta_)) && has_stamp(meta_, layout::FileKind::topic, id_); }
 
-Retention TopicFiles::retention() const noexcept { return read_retention(topic_meta(meta_)); }
+Retention TopicFiles::retention() const noexcept {
+    return has_stamp(meta_, layout::FileKind::topic, id_) ? read_retention(topic_meta(meta_)) : options_.retention;
+}
+
+void TopicFiles::check_stamps() const {
+    check_whole();
+    const bool sound = has_stamp(meta_, layout::FileKind::topic, id_) && has_stamp(readers_, layout::FileKind::readers, id_) &&
+                       has_stamp(groups_file_, layout::FileKind::groups, id_);
+    if (sound) return;
+    const auto check = [this](const Mapping& file, const std::filesystem::path& path, layout::FileKind kind) {
+        check_same_topic(check_stamp(file, path, kind), id_, path);
+    };
+    check(meta_, meta_path(directory_), layout::FileKind::topic);
+    check(readers_, readers_path(directory_), layout::FileKind::readers);
+    check(groups_file_, groups_path(directory_), layout::FileKind::groups);
+}
 
 layout::ReaderBlock<HostMemory>* TopicFiles::readers(std::uint32_t partition) const noexcept {
     std::byte* const at = readers_.data() + layout::kReadersAt + partition * layout::kReaderBlockBytes;
@@ -143,9 +161,45 @@ std::filesystem::path TopicFiles::partition_path(std::uint32_t partition) const 
 }
 
 std::vector<TopicFiles::SharedFile> TopicFiles::shared_files() const {
-    return {{meta_path(directory_), meta_.identity(), true},
-            {readers_path(directory_), readers_.identity(), readers_writable_},
-            {groups_path(directory_), groups_file_.identity(), groups_writable_}};
+    const auto shared = [](std::filesystem::path path, const Mapping& file, bool writable) {
+        return SharedFile{std::move(path), file.identity(), writable, file.size(), file.truncated()};
+    };
+    return {shared(meta_path(directory_), meta_, true), shared(readers_path(directory_), readers_, readers_writable_),
+            shared(groups_path(directory_), groups_file_, groups_writable_)};
+}
+
+bool TopicFiles::in_place() const noexcept {
+    try {
+        check_stamps();
+        for (const SharedFile& file : shared_files()) {
+            const auto now = platform::shape_of(file.path);
+            if (!now || now->identity != file.identity || now->bytes < file.bytes) return false;
+        }
+        return true;
+    } catch (const std::exception&) {
+        return false;  // opening it anew tells why
+    }
+}
+
+void TopicFiles::check_whole() const {
+    if (!meta_.truncated() && readers_whole() && groups_whole())
+        return;
+    for (const SharedFile& file : shared_files()) {
+        if (file.truncated)
+            throw truncated_error(file.path, file.bytes);
+    }
+}
+
+void TopicFiles::check_whole(const Mapping& file, std::uint32_t partition) const {
+    check_whole();
+    if (file.truncated())
+        throw truncated_error(partition_path(partition), file.size());
+}
+
+partition_log::LogMemory<HostMemory> TopicFiles::log_in(const Mapping& file, std::uint32_t partition) const noexcept {
+    layout::PartitionGeometry geometry = geometry_for(options_);
+    geometry.partition = partition;
+    return {file.data(), geometry, readers(partition), group_gates(partition)};
 }
 
 Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const {
@@ -159,15 +213,21 @@ Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const 
     expected.partition = partition;
     const std::uint64_t bytes = partition_file_bytes(expected);
     try {
+        if (const auto shape = platform::shape_of(path); shape && shape->bytes < layout::kPageBytes) {
+            throw Error(ErrorCode::corrupt, path.string(),
+                        "'" + path.string() + "' has " + std::to_string(shape->bytes) + " bytes, " + std::to_string(bytes) + " are needed");
+        }
         Mapping file(path, access, layout::kPageBytes);
         check_same_topic(check_stamp(file, path, layout::FileKind::partition), id_, path);
         if (file.size() < bytes || std::memcmp(&geometry_of(file), &expected, sizeof expected) != 0) {
             throw Error(ErrorCode::corrupt, path.string(),
                         "'" + path.string() + "' has another geometry than its topic");
         }
+        file.on_truncation(replace_log, nullptr);
         return file;
     } catch (const Error& error) {
-        if (deleted())
+        // or its files were removed by hand, and a keeper said so
+        if (deleted() || partition_log::Doorbell<HostMemory>(*readers(partition)).deleted())
             throw Error(ErrorCode::topic_deleted, name_, "topic '" + name_ + "' was deleted");
         if (error.code() != ErrorCode::not_found)
             throw;

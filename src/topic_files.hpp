@@ -11,6 +11,7 @@
 #include "layout/partition.hpp"
 #include "layout/readers.hpp"
 #include "layout/topic.hpp"
+#include "partition_log/log_memory.hpp"
 #include "platform/mapping.hpp"
 #include "ringmain/topic_options.hpp"
 #include "topic_geometry.hpp"
@@ -45,15 +46,34 @@ public:
     /// A partition's log, header and geometry checked against the file's real size and the topic's options.
     /// Throws Error: permission_denied, corrupt, version_mismatch, not_found (no such partition), topic_deleted.
     [[nodiscard]] platform::Mapping map_partition(std::uint32_t partition, platform::Access access) const;
+    /// The log in a file that map_partition gave. Where things are follows from the topic's options, not from the file, which may
+    /// have changed since it was checked.
+    [[nodiscard]] partition_log::LogMemory<platform::HostMemory> log_in(const platform::Mapping& file, std::uint32_t partition) const noexcept;
     [[nodiscard]] std::filesystem::path partition_path(std::uint32_t partition) const;
+
+    /// Throws Error corrupt if one of the files that are open for the topic as a whole was found truncated (with a truncation
+    /// guard): what was read from it is nothing.
+    void check_whole() const;
+    /// The same for those and a partition's file.
+    void check_whole(const platform::Mapping& file, std::uint32_t partition) const;
+    /// Throws Error as check_whole, and as the constructor if one of those files is not the one any more that was opened: others
+    /// may write into it.
+    void check_stamps() const;
+    [[nodiscard]] bool readers_whole() const noexcept { return !readers_.truncated(); }
+    [[nodiscard]] bool groups_whole() const noexcept { return !groups_file_.truncated(); }
 
     /// The files that are open for the topic as a whole.
     struct SharedFile {
         std::filesystem::path path;
         platform::FileIdentity identity;
         bool writable = false;  ///< As far as it ever needs to be: true for `topic.meta`.
+        std::uint64_t bytes = 0;
+        bool truncated = false;  ///< It was found so, by a truncation guard.
     };
     [[nodiscard]] std::vector<SharedFile> shared_files() const;
+
+    /// The paths of those files name what is open, whole. Asks the system.
+    [[nodiscard]] bool in_place() const noexcept;
 
 private:
     void open_once();

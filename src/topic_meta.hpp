@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "layout/clients.hpp"
 #include "layout/topic.hpp"
 #include "platform/mapping.hpp"
 #include "ringmain/topic_options.hpp"
@@ -13,6 +14,12 @@ namespace ringmain {
 /// Requires a mapping of at least layout::kTopicFileBytes.
 [[nodiscard]] inline layout::TopicMeta& topic_meta(const platform::Mapping& file) noexcept {
     return *reinterpret_cast<layout::TopicMeta*>(file.data() + layout::kTopicMetaAt);
+}
+
+/// Deleted: the state names a client. Bytes that somebody scribbled there are damage, and no deletion.
+[[nodiscard]] inline bool is_marked_dead(const layout::TopicMeta& meta) noexcept {
+    const std::uint64_t state = meta.state.load(std::memory_order_acquire);  // acquire TOPIC_STATE
+    return (state & 0xffffffffU) != 0 && (state & 0xffffffffU) <= layout::kClientsMax && state >> 32 != 0;
 }
 
 /// Requires checked options and a checked name.

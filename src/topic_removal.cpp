@@ -6,6 +6,7 @@
 // replace what is there, and nobody else moves.
 #include "topic_removal.hpp"
 
+#include <limits>
 #include <thread>
 
 #include "file_stamp.hpp"
@@ -89,7 +90,7 @@ bool is_dead(const std::filesystem::path& topic) {
     try {
         const Mapping meta(meta_path(topic), Access::read_only, layout::kTopicFileBytes);
         check_stamp(meta, meta_path(topic), layout::FileKind::topic);
-        return topic_meta(meta).state.load(std::memory_order_acquire) != 0;  // acquire TOPIC_STATE
+        return is_marked_dead(topic_meta(meta));
     } catch (const Error&) {
         return false;
     }
@@ -145,7 +146,7 @@ void tell_handles(const TopicFiles& topic) noexcept {
 void tell_members(const TopicFiles& topic) noexcept { tell_members(topic.groups()); }
 
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
-          std::chrono::milliseconds patience) {
+          std::chrono::milliseconds patience, std::uint64_t& files_left) {
     const std::filesystem::path topic = topics_path(broker) / name;
     FileLock mover(topics_lock_path(broker));
     if (!lock_within(mover, patience))
@@ -157,9 +158,15 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
     if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
         return false;
     mover.unlock(kMoverLockAt);
-    platform::remove_directory(grave);
+    platform::remove_directory(grave, files_left);
     platform::sync_path(topics_path(broker));
     return true;
+}
+
+bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
+          std::chrono::milliseconds patience) {
+    std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+    return bury(broker, name, grave, patience, all);
 }
 
 }  // namespace ringmain

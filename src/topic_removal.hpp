@@ -29,9 +29,12 @@ bool mark_dead(const TopicFiles& topic, std::uint64_t deleter);
 void tell_handles(const TopicFiles& topic) noexcept;
 void tell_members(const TopicFiles& topic) noexcept;
 
-/// Moves a dead topic out of the way, to `grave` (a new name in the broker's trash), and removes it there. Anybody may,
-/// for any dead topic. Waits up to `patience` for another process that is doing the same; false if it did not finish.
+/// Moves a dead topic out of the way, to `grave` (a new name in the broker's trash), and removes it there, as far as `files_left`
+/// says. Anybody may, for any dead topic. Waits up to `patience` for another process that is doing the same; false if it did not finish.
 /// True: the name is free, or holds another topic. Throws Error: permission_denied, io.
+bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
+          std::chrono::milliseconds patience, std::uint64_t& files_left);
+/// The same, removing all of it.
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
           std::chrono::milliseconds patience);
 

@@ -24,6 +24,7 @@ void verify_partition_file(const TopicFiles& topic, std::uint32_t partition, Ver
         const platform::Mapping file = topic.map_partition(partition, platform::Access::read_only);
         ++report.partitions;
         verify_partition(topic, partition, file, report);
+        topic.check_whole(file, partition);
     } catch (const Error& error) {
         if (!is_gone(error))
             add_damage(report, error);
@@ -33,6 +34,7 @@ void verify_partition_file(const TopicFiles& topic, std::uint32_t partition, Ver
 void verify_topic(const std::shared_ptr<const TopicFiles>& topic, VerifyReport& report) {
     ++report.topics;
     verify_groups(*topic, report);
+    topic->check_whole();
     verify_work(topic, report);
     for (std::uint32_t partition = 0; partition < topic->options().partitions; ++partition) {
         verify_partition_file(*topic, partition, report);

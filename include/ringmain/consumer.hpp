@@ -48,7 +48,9 @@ inline constexpr std::uint32_t kWholeTopic = ~std::uint32_t{0};
 struct PartitionFailure {
     std::string_view topic;
     std::uint32_t partition = 0;  ///< kWholeTopic: this consumer's membership in the topic (evicted, fenced_instance, ...).
-    Status status = Status::ok;  ///< topic_deleted: it is not assigned any more. corrupt: its control data is not to be believed.
+    /// topic_deleted: it is not assigned any more. corrupt: its file is damaged or missing. It stays assigned, is not read, and is looked at
+    /// again once a second by polls that find nothing; when it can be read again, it goes on at its position.
+    Status status = Status::ok;
 };
 
 /// What poll found: copies, in offset order per partition, fair over the partitions.
@@ -59,7 +61,7 @@ struct PollResult {
     Status status = Status::ok;
     std::span<const ConsumerRecord> records;
     std::span<const Gap> gaps;  ///< Losses found by this poll, each before the records that follow it.
-    /// Partitions that this poll could not read. One of a deleted topic is reported once and is not assigned from then on.
+    /// Partitions that this poll could not read. One of a deleted topic, or a damaged one, is reported once; the others go on.
     std::span<const PartitionFailure> failures = {};
 };
 
@@ -90,7 +92,8 @@ public:
     ~Consumer();
 
     /// Adds all partitions of a topic, or one. A partition that is assigned already is moved to `from`. All or nothing:
-    /// when it throws, nothing has changed. Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked,
+    /// when it throws, nothing has changed. Of several partitions the damaged ones are told by the next poll (PartitionFailure,
+    /// corrupt), and do not keep the consumer from the others. Throws Error: not_found, permission_denied, version_mismatch, corrupt, forked,
     /// invalid_argument (offset over kOffsetMax); while gates are held also as hold_gates.
     void assign(std::string_view topic, Position from = Position::earliest());
     void assign(std::string_view topic, std::uint32_t partition, Position from = Position::earliest());
@@ -98,7 +101,7 @@ public:
     void unassign(std::string_view topic, std::uint32_t partition);
 
     /// Joins the group in a topic, and creates the group there if it is new. Partitions come with the polls that follow. All
-    /// or nothing. A topic that is subscribed to already stays as it is, unless its group or the topic was deleted meanwhile.
+    /// or nothing; damaged partitions as with assign: no member of the group reads them. A topic that is subscribed to already stays as it is, unless its group or the topic was deleted meanwhile.
     /// Throws Error: not_found, invalid_argument (no group, partitions are assigned by hand, or gates are held), limit (groups
     /// of the topic, members of the group), permission_denied, version_mismatch, corrupt, busy (in a listener), forked.
     void subscribe(std::string_view topic);

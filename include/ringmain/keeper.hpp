@@ -41,6 +41,9 @@ enum class KeeperEventKind : std::uint8_t {
     topic_found,        ///< The keeper looks after it from now on.
     topic_gone,         ///< It was deleted.
     topic_unreadable,   ///< It cannot be opened, or may not be written: nobody looks after it. `subject` says why.
+    topic_recovered,    ///< It was told unreadable, and is looked after again.
+    partition_unreadable,  ///< Its file is damaged, missing, or may not be written: nobody looks after it, but after the topic's others. `subject` says why.
+    partition_recovered,   ///< It was told unreadable, and is looked after again.
     file_missing,       ///< `subject` was removed from under those who have it open.
     file_replaced,      ///< `subject` is another file than the one that is open.
     producer_reaped,    ///< `subject` is the client.
@@ -83,6 +86,7 @@ struct KeeperStatistics {
     std::uint64_t topics = 0;       ///< That are looked after.
     std::uint64_t partitions = 0;   ///< Of those topics.
     std::uint64_t unreadable_topics = 0;  ///< That nobody looks after (KeeperEventKind::topic_unreadable).
+    std::uint64_t unreadable_partitions = 0;  ///< The same of partitions, in topics that are looked after.
     std::uint64_t clients = 0;      ///< That are alive in the directory.
     std::uint64_t watched_clients = 0;  ///< Of those: their end is noticed at once, that of others within a second.
     bool keeping = true;  ///< False: another keeper took over, or the client table was replaced; nothing is recycled.

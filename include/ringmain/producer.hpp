@@ -55,7 +55,8 @@ class Loan;
 
 /// Publishes to one topic. If that has one partition, the constructor attaches to it. If it has more, each is attached to at
 /// its first record, or by attach(), and nothing is held in the others; what is wrong there comes as cannot_attach (or corrupt,
-/// topic_deleted) from publish, and attach() throws the reason.
+/// topic_deleted) from publish, and attach() throws the reason. Damage concerns one partition: publish answers corrupt for it, looks at its
+/// file again each time, and works as soon as that can be used. A record with neither key nor partition goes to one that is sound.
 ///
 /// Threads: one at a time. Concurrent use is a bug of the caller; where it is noticed (always without NDEBUG, nearly always
 /// with it) it answers `misuse`. Different producers, in any number of

@@ -140,7 +140,8 @@ struct PartitionDescription {
     std::uint32_t extents_owned = 0;
     std::uint32_t extents_sealed = 0;
     bool exclusive = false;                ///< An exclusive producer holds the lease.
-    std::string damage;                    ///< How the log's offsets contradict each other: then both are 0. Empty: they do not.
+    /// How the log's offsets contradict each other, or why its file cannot be used: then the figures are 0. Empty: nothing is wrong.
+    std::string damage;
     std::vector<ClientDescription> producers;
     std::vector<GateDescription> gates;
 };

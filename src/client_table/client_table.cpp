@@ -73,7 +73,7 @@ ClientId ClientTable::take(std::uint32_t slot) noexcept {
 }
 
 bool ClientTable::proven_dead(ClientId id) const noexcept {
-    if (!mapping_ || id.slot >= layout::kClientsMax || id.incarnation == 0)
+    if (!mapping_ || mapping_.truncated() || id.slot >= layout::kClientsMax || id.incarnation == 0)
         return false;
     // acquire CLIENT: at least as new as the word that named the client
     const auto current = static_cast<std::uint32_t>(entry(id.slot).incarnation.load(std::memory_order_acquire));

@@ -99,6 +99,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"kSleepers", kSleepers, 0},
     {"kTopicDeleted", kTopicDeleted, 0},
     {"kCloseRequested", kCloseRequested, 0},
+    {"kPartitionDamaged", kPartitionDamaged, 0},
     {"kHeaderEntryPrefixBytes", kHeaderEntryPrefixBytes, 0},
     {"kNullHeaderValue", kNullHeaderValue, 0},
     RINGMAIN_STRUCT(FileHeader),

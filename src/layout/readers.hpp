@@ -59,6 +59,7 @@ enum DoorbellFlag : std::uint64_t {
     kSleepers = 1,                                // somebody sleeps on the low half
     kTopicDeleted = std::uint64_t{1} << 32,       // never cleared
     kCloseRequested = std::uint64_t{1} << 33,
+    kPartitionDamaged = std::uint64_t{1} << 34,   // its log cannot be used; set and cleared by a keeper
 };
 
 inline constexpr std::uint64_t kReadersAt = 4096;

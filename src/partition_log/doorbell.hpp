@@ -1,4 +1,5 @@
-// What producers look at after a commit: does somebody sleep, is the topic deleted, does a reader ask for a closing?
+// What producers look at after a commit: does somebody sleep, is the topic deleted or the partition damaged, does a reader ask
+// for a closing?
 //
 // A sleeper sets the low bit and sleeps on the low half; the producer that finds the bit clears it, counts the wake and
 // wakes all. A sleeper that was killed thus costs one useless wake, once.
@@ -18,6 +19,11 @@ public:
     using Word = typename M::template Atomic<std::uint64_t>;
     explicit Doorbell(layout::ReaderBlock<M>& readers) noexcept : readers_(&readers) {}
 
+    /// Looks at another block from now on. Also in a signal handler of the thread that uses this object.
+    void move_to(layout::ReaderBlock<M>& readers) noexcept {
+        std::atomic_ref(readers_).store(&readers, std::memory_order_relaxed);  // relaxed: the same thread
+    }
+
     /// One load: is there anything to do for a producer? Nearly always not.
     [[nodiscard]] bool quiet() const noexcept {
         // The commit before is ordered by the sleeper's barrier in all processes, or by a full fence of the caller: here
@@ -28,6 +34,15 @@ public:
     }
     [[nodiscard]] bool deleted() const noexcept {
         return (readers_->doorbell.load(std::memory_order_acquire) & layout::kTopicDeleted) != 0;  // acquire DOORBELL
+    }
+
+    /// Nothing can be done in the partition with what the handle has open.
+    [[nodiscard]] bool gone() const noexcept {
+        constexpr std::uint64_t kGone = layout::kTopicDeleted | layout::kPartitionDamaged;
+        return (readers_->doorbell.load(std::memory_order_acquire) & kGone) != 0;  // acquire DOORBELL
+    }
+    [[nodiscard]] bool damaged() const noexcept {
+        return (readers_->doorbell.load(std::memory_order_acquire) & layout::kPartitionDamaged) != 0;  // acquire DOORBELL
     }
 
     /// A sleeper announces itself. Returns what the futex word must still be for it to sleep.
@@ -75,7 +90,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t kAttention = layout::kSleepers | layout::kTopicDeleted | layout::kCloseRequested;
+    static constexpr std::uint64_t kAttention = layout::kSleepers | layout::kTopicDeleted | layout::kCloseRequested | layout::kPartitionDamaged;
     layout::ReaderBlock<M>* readers_;
 };
 

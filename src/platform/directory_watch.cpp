@@ -11,7 +11,7 @@ namespace ringmain::platform {
 
 namespace {
 
-constexpr std::uint32_t kChanges = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF |
+constexpr std::uint32_t kChanges = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF |
                                    IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW;
 
 constexpr int kReadsMax = 64;  // however fast somebody brings about more: the rest is there the next time

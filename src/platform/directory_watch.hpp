@@ -11,7 +11,8 @@
 namespace ringmain::platform {
 
 /// Watches directories: names that come and go in them, rights that are changed, the end of the directory itself, and, if asked
-/// for, that files in it are read by read(2). What is written, and what is read through a mapping, is not heard. By inotify; where the kernel gives none, or no more, nothing is watched.
+/// for, that files in it are read by read(2). Files that are truncated or written to by write(2) are heard; what is written and
+/// read through a mapping is not. By inotify; where the kernel gives none, or no more, nothing is watched.
 class DirectoryWatch {
 public:
     /// Watches nothing, for good.

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <limits>
+#include <memory>
 
 #include "platform/descriptor.hpp"
 #include "platform/no_links.hpp"
@@ -231,25 +233,36 @@ std::optional<Descriptor> open_directory(const std::filesystem::path& path) {
 
 namespace {
 
-// Through the open directory, so that nothing that is put in its place meanwhile is removed.
-void empty_directory(const Descriptor& directory, int levels) {
+// Through the open directory, so that nothing that is put in its place meanwhile is removed. False: no more may be removed.
+bool empty_directory(const Descriptor& directory, int levels, std::uint64_t& files_left) {
     for (const std::string& name : names_in_opened(directory, path_of(directory))) {
+        if (files_left == 0)
+            return false;
+        --files_left;
         if (::unlinkat(directory.get(), name.c_str(), 0) == 0 || levels == 0)
             continue;
-        if (const Descriptor inner = open_in(directory, name, O_RDONLY | O_DIRECTORY))
-            empty_directory(inner, levels - 1);
+        const Descriptor inner = open_in(directory, name, O_RDONLY | O_DIRECTORY);
+        if (inner && !empty_directory(inner, levels - 1, files_left))
+            return false;
         ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR);
     }
+    return true;
 }
 
 }  // namespace
 
 bool remove_directory(const std::filesystem::path& path) noexcept {
+    std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+    return remove_directory(path, all);
+}
+
+bool remove_directory(const std::filesystem::path& path, std::uint64_t& files_left) noexcept {
     try {
         const std::optional<Descriptor> directory = open_directory(path);
         if (!directory)
             return remove_file(path);
-        empty_directory(*directory, kDirectoryLevels - 1);
+        if (!empty_directory(*directory, kDirectoryLevels - 1, files_left))
+            return false;
     } catch (const Error& error) {
         return error.code() == ErrorCode::not_found;
     } catch (const std::exception&) {
@@ -321,12 +334,11 @@ std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {
     return status ? std::optional(FileIdentity{status->st_dev, status->st_ino}) : std::nullopt;
 }
 
-std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory) {
-    const auto status = status_of(directory);
-    if (!status || !S_ISDIR(status->st_mode))
+std::optional<FileShape> shape_of(const std::filesystem::path& path) {
+    const auto status = status_of(path);
+    if (!status)
         return std::nullopt;
-    const std::int64_t changed_ns = std::int64_t{status->st_mtim.tv_sec} * 1'000'000'000 + status->st_mtim.tv_nsec;
-    return DirectoryStamp{{status->st_dev, status->st_ino}, changed_ns};
+    return FileShape{{status->st_dev, status->st_ino}, static_cast<std::uint64_t>(status->st_size)};
 }
 
 void knock(const std::filesystem::path& path) noexcept {

@@ -47,6 +47,8 @@ inline constexpr int kDirectoryLevels = 3;
 /// several processes may remove the same directory at once. False if something is left.
 bool remove_file(const std::filesystem::path& path) noexcept;
 bool remove_directory(const std::filesystem::path& path) noexcept;
+/// The same for as many files as `files_left` says, which is counted down: what is left is removed by further calls.
+bool remove_directory(const std::filesystem::path& path, std::uint64_t& files_left) noexcept;
 
 /// The first bytes of a file, for show: none if it cannot be read. Like all here that opens a file of a broker it
 /// follows no link, and waits for nobody whatever lies there.
@@ -69,15 +71,12 @@ enum class PathKind : std::uint8_t { absent, file, directory, other };
 /// What the path names now; nothing if that is nothing. Throws Error permission_denied or io.
 [[nodiscard]] std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
 
-/// Differs whenever names in a directory have changed, or it is another one: but not for two changes within the same
-/// tick of the kernel's clock.
-struct DirectoryStamp {
+/// The same with its size. Throws as identity_of.
+struct FileShape {
     FileIdentity identity;
-    std::int64_t changed_ns = 0;  ///< Since the Unix epoch.
-    friend bool operator==(const DirectoryStamp&, const DirectoryStamp&) = default;
+    std::uint64_t bytes = 0;
 };
-/// Nothing: there is no such directory. Throws Error permission_denied or io.
-[[nodiscard]] std::optional<DirectoryStamp> stamp_of(const std::filesystem::path& directory);
+[[nodiscard]] std::optional<FileShape> shape_of(const std::filesystem::path& path);
 
 /// Reads a byte of a file, which those hear who watch its directory for reads (DirectoryWatch): a bell for whoever may
 /// read it.

@@ -201,7 +201,7 @@ TEST_CASE("E07 A file that is removed from under its users is noticed and named"
     const fs::path log = topics_path(daemon.broker()) / "t0" / "0.log";
     REQUIRE(eventually([&] { return daemon.lines("topic_found").size() == 1; }));
     fs::remove(log);
-    const auto line = daemon.next("file_missing");
+    const auto line = daemon.next("partition_unreadable");
     REQUIRE(line);
     CHECK((*line)["topic"] == "t0");
     CHECK_THAT(std::string((*line)["message"]), contains(log.string()));

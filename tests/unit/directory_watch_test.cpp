@@ -33,14 +33,17 @@ void write(const fs::path& path, const char* text) { std::ofstream(path) << text
 
 }  // namespace
 
-TEST_CASE("Names that come and go in a watched directory are heard, what is written into files is not") {
+TEST_CASE("Names that come and go in a watched directory are heard, and files that are truncated, but not what mappings write") {
     Place place;
     const auto number = place.watch.watch(place.directory);
     REQUIRE(number);
     CHECK_FALSE(place.heard(*number));
     write(place.directory / "file", "text");
     CHECK(place.heard(*number));
-    write(place.directory / "file", "other text");
+    fs::resize_file(place.directory / "file", 1);
+    CHECK(place.heard(*number));
+    const platform::Mapping mapped(place.directory / "file", platform::Access::read_write, 1);
+    *mapped.data() = std::byte{7};
     CHECK_FALSE(place.heard(*number));
     fs::rename(place.directory / "file", place.directory / "other");
     CHECK(place.heard(*number));
@@ -95,19 +98,4 @@ TEST_CASE("A directory that is forgotten is not heard any more, and one that wat
     CHECK_FALSE(none.watch(place.directory));
     CHECK(none.changes().directories.empty());
     CHECK_FALSE(none.changes().everything);
-}
-
-TEST_CASE("The stamp of a directory tells whether names in it changed or it is another directory") {
-    Place place;
-    const auto before = platform::stamp_of(place.directory);
-    REQUIRE(before);
-    CHECK(platform::stamp_of(place.directory) == before);
-    fs::rename(place.directory, place.scratch.path() / "other");
-    CHECK_FALSE(platform::stamp_of(place.directory));
-    fs::create_directory(place.directory);
-    CHECK(platform::stamp_of(place.directory) != before);
-    write(place.scratch.path() / "file", "text");
-    CHECK_FALSE(platform::stamp_of(place.scratch.path() / "file"));
-    CHECK(platform::identity_of(place.scratch.path() / "file"));
-    CHECK_FALSE(platform::identity_of(place.scratch.path() / "nothing"));
 }

@@ -138,7 +138,35 @@ int create_too_large(const std::filesystem::path& directory) {
     return 0;
 }
 
+int truncate_under_producer(const std::filesystem::path& directory) {
+    survive_truncation();
+    Broker broker(directory, Broker::Mode::open_or_create);
+    broker.ensure_topic("events", {.partitions = 2, .records = 1024, .payload_bytes = std::uint64_t{4} << 20});
+    Producer producer(broker, "events");
+    const std::string value(5000, 'v');
+    const auto publish = [&](std::uint32_t partition) { return producer.publish({.value = as_bytes(value), .partition = partition}).status; };
+    if (publish(0) != Status::ok || publish(1) != Status::ok)
+        return 1;
+    std::filesystem::resize_file(directory / "topics" / "events" / "0.log", kHugePageBytes);  // the control words stay
+    for (int i = 0; i < 2'000; ++i) {
+        if (publish(0) == Status::corrupt)
+            return publish(0) == Status::corrupt && publish(1) == Status::ok ? 0 : 2;
+    }
+    return 3;
+}
+
 }  // namespace
+
+TEST_CASE("a producer that has the guard lives when a file of huge pages is truncated") {
+    const HugePages pages;
+    if (!pages.granted())
+        SKIP("no huge pages of 2 MiB can be had here");
+    const test::ScratchDirectory scratch;
+    const int code = run_on_huge_pages(scratch.path(), kPagesMax, [&] { return truncate_under_producer(scratch.broker()); });
+    if (code == kRefused)
+        SKIP("hugetlbfs cannot be mounted here");
+    CHECK(code == 0);
+}
 
 TEST_CASE("a broker directory on hugetlbfs has files of whole huge pages and serves like any other") {
     const HugePages pages;

@@ -190,7 +190,7 @@ TEST_CASE("A keeper tells how many leftovers it swept") {
     CHECK(place.told.only(KeeperEventKind::leftovers_swept).count == 1);
 }
 
-TEST_CASE("A topic that cannot be opened is told once for each reason, and again as found when it can") {
+TEST_CASE("What cannot be opened is told once for each reason, and again as recovered when it can") {
     Place place;
     const std::filesystem::path log = topics_path(place.scratch.broker()) / "t" / "0.log";
     const std::filesystem::path readers = topics_path(place.scratch.broker()) / "t" / "readers";
@@ -198,21 +198,26 @@ TEST_CASE("A topic that cannot be opened is told once for each reason, and again
     place.broker.create_topic("whole", small());
     std::filesystem::rename(log, log.string() + ".away");
     place.work();
-    CHECK(place.told.story() == "topic_unreadable t, topic_found whole");
+    CHECK(place.told.story() == "partition_unreadable t, topic_found t, topic_found whole");
     CHECK_THAT(place.told.all()[0].subject, test::contains("'" + log.string() + "' is missing"));
-    CHECK(place.keeper.statistics().topics == 1);
-    CHECK(place.keeper.statistics().unreadable_topics == 1);
+    CHECK(place.told.all()[0].partition == 0);
+    CHECK(place.keeper.statistics().topics == 2);
+    CHECK(place.keeper.statistics().partitions == 1);
+    CHECK(place.keeper.statistics().unreadable_partitions == 1);
     place.told.forget();
     std::filesystem::rename(readers, readers.string() + ".away");
     place.work();
-    CHECK(place.told.story() == "topic_unreadable t");
-    CHECK_THAT(place.told.all()[0].subject, test::contains("'" + readers.string() + "' is missing"));
+    CHECK(place.told.story() == "file_missing t, topic_unreadable t");
+    CHECK_THAT(place.told.all()[1].subject, test::contains("'" + readers.string() + "' is missing"));
+    CHECK(place.keeper.statistics().unreadable_topics == 1);
+    CHECK(place.keeper.statistics().unreadable_partitions == 0);
     place.told.forget();
     std::filesystem::rename(readers.string() + ".away", readers);
     std::filesystem::rename(log.string() + ".away", log);
     place.work();
-    CHECK(place.told.story() == "topic_found t");
+    CHECK(place.told.story() == "topic_recovered t");
     CHECK(place.keeper.statistics().unreadable_topics == 0);
+    CHECK(place.keeper.statistics().partitions == 2);
 }
 
 TEST_CASE("What lies among the topics and is none is told as unreadable, and as gone when it goes") {
@@ -248,7 +253,7 @@ TEST_CASE("A topic whose files the keeper may not write is told with path, owner
             Keeper keeper(Broker(scratch.broker()), told.listener());
             for (int step = 1; step <= 40; ++step)
                 (void)keeper.do_work(step * 300ms);
-            if (told.story() != "topic_unreadable t") return 2;
+            if (told.story() != (file == "0.log" ? "partition_unreadable t, topic_found t" : "topic_unreadable t")) return 2;
             const std::string reason = told.all()[0].subject;
             const bool named = reason.find(refused.string()) != std::string::npos && reason.find("0644") != std::string::npos;
             return named ? 0 : 3;

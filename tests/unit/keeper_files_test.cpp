@@ -54,6 +54,7 @@ public:
     }
     Told told;
     [[nodiscard]] std::size_t size() const { return topics_.size(); }
+    [[nodiscard]] std::size_t partitions() const { return topics_.partitions(); }
 
 private:
     std::shared_ptr<Broker::Impl> broker_;
@@ -87,9 +88,57 @@ std::string pid_text(const fs::path& broker) {
 
 }  // namespace
 
+TEST_CASE("A partition's file that is removed from under a keeper is named within a second, and the other one is kept") {
+    const bool watching = GENERATE(true, false);
+    Place place;
+    Topics topics(place.broker, watching);
+    let_ticks_pass();
+    topics.step(2s);
+    Producer producer(place.broker, "t");
+    producer.attach(0);
+    producer.attach(1);
+    topics.told.forget();
+    fs::rename(place.topic / "1.log", place.topic / "away");
+    topics.step(900ms);
+    CHECK(topics.told.story() == "partition_unreadable t");
+    CHECK(topics.told.all().at(0).partition == 1);
+    CHECK(topics.told.all().at(0).subject == "'" + (place.topic / "1.log").string() + "' is missing");
+    CHECK(topics.size() == 1);
+    CHECK(topics.partitions() == 1);
+    CHECK(producer.publish({.value = as_bytes("x"), .partition = 1}).status == Status::corrupt);
+    CHECK(producer.publish({.value = as_bytes("x"), .partition = 0}).status == Status::ok);
+    topics.step(60s);
+    CHECK(topics.told.all().size() == 1);  // told once
+    fs::rename(place.topic / "away", place.topic / "1.log");
+    topics.step(900ms);
+    CHECK(topics.told.story() == "partition_unreadable t, partition_recovered t");
+    CHECK(topics.partitions() == 2);
+    CHECK(producer.publish({.value = as_bytes("x"), .partition = 1}).status == Status::ok);
+}
+
+TEST_CASE("A file that is shortened under a keeper is named with its size within a second, though nobody touches what is gone") {
+    const bool watching = GENERATE(true, false);
+    const std::string file = GENERATE("readers", "groups", "1.log");
+    Place place;
+    Topics topics(place.broker, watching);
+    let_ticks_pass();
+    topics.step(2s);
+    topics.told.forget();
+    const std::uintmax_t size = fs::file_size(place.topic / file);
+    fs::resize_file(place.topic / file, size - 1);
+    topics.step(900ms);
+    INFO(file << (watching ? ", watched" : ", looked at in turn"));
+    CHECK(topics.told.story() == (file == "1.log" ? "partition_unreadable t" : "topic_unreadable t"));
+    CHECK_THAT(topics.told.all().at(0).subject, test::contains((place.topic / file).string()) && test::contains(std::to_string(size)) &&
+                                                    test::contains("has " + std::to_string(size - 1)));
+    fs::resize_file(place.topic / file, size);
+    topics.step(5s);
+    CHECK(topics.told.all().back().kind == (file == "1.log" ? KeeperEventKind::partition_recovered : KeeperEventKind::topic_recovered));
+}
+
 TEST_CASE("A file that is removed from under a keeper is named within a second, and its topic let go") {
     const bool watching = GENERATE(true, false);
-    const std::string file = GENERATE("topic.meta", "readers", "groups", "0.log", "1.log");
+    const std::string file = GENERATE("topic.meta", "readers", "groups");
     Place place;
     Topics topics(place.broker, watching);
     let_ticks_pass();
@@ -127,6 +176,7 @@ TEST_CASE("E05 Who has a topic open that is removed by hand is told, by a keeper
     fs::remove(place.topic);
     topics.step(900ms);
     CHECK(producer.publish({.value = as_bytes("after"), .partition = 0}).status == Status::topic_deleted);
+    CHECK(producer.publish({.value = as_bytes("after"), .partition = 1}).status == Status::topic_deleted);  // attached never before
     const auto ends_as = [](Consumer& one, Status end) {
         for (int polls = 0; polls < 3; ++polls) {
             const PollResult result = one.poll();
@@ -170,14 +220,17 @@ TEST_CASE("A file that is replaced under a keeper is named, and what is there no
     fs::rename(place.topic / (file + ".new"), place.topic / file);
     topics.step(900ms);
     INFO(file << (watching ? ", watched" : ", looked at in turn"));
-    CHECK(topics.told.story() == "file_replaced t, topic_found t");
+    const bool of_all = file == "readers";  // else of one partition
+    CHECK(topics.told.story() == (of_all ? "file_replaced t, topic_found t" : "file_replaced t"));
     CHECK(topics.told.all().at(0).subject == (place.topic / file).string());
+    CHECK(topics.told.all().at(0).partition == (of_all ? std::nullopt : std::optional(1U)));
     CHECK(topics.size() == 1);
+    CHECK(topics.partitions() == 2);
     topics.step(10s);
-    CHECK(topics.told.all().size() == 2);
+    CHECK(topics.told.all().size() == (of_all ? 2 : 1));
 }
 
-TEST_CASE("A keeper maps nothing of a topic whose file was replaced by nonsense, and takes it up when it is whole again") {
+TEST_CASE("A keeper maps nothing of a partition whose file was replaced by nonsense, and takes it up when it is whole again") {
     Place place;
     Topics topics(place.broker, true);
     topics.step(1s);
@@ -185,15 +238,17 @@ TEST_CASE("A keeper maps nothing of a topic whose file was replaced by nonsense,
     fs::rename(place.topic / "0.log", place.topic / "0.log.away");
     std::ofstream(place.topic / "0.log") << "nonsense";
     topics.step(900ms);
-    CHECK(topics.told.count(KeeperEventKind::topic_unreadable) == 1);
+    CHECK(topics.told.story() == "file_replaced t, partition_unreadable t");
+    CHECK(topics.partitions() == 1);
     std::ifstream maps("/proc/self/maps");
     const std::string mapped(std::istreambuf_iterator<char>(maps), {});
     CHECK(mapped.find("0.log.away") == std::string::npos);
-    CHECK(mapped.find((place.topic / "1.log").string()) == std::string::npos);
+    CHECK(mapped.find((place.topic / "1.log").string()) != std::string::npos);
     topics.told.forget();
     fs::rename(place.topic / "0.log.away", place.topic / "0.log");
     topics.step(5s);
-    CHECK(topics.told.story() == "topic_found t");
+    CHECK(topics.told.story() == "partition_recovered t");
+    CHECK(topics.partitions() == 2);
 }
 
 TEST_CASE("A topic's directory that is moved away is told apart from a deletion") {

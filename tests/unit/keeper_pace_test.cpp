@@ -180,7 +180,7 @@ TEST_CASE("A keeper at rest notices the death of a producer, and a file that goe
     child.kill();
     CHECK(resting.tells(KeeperEventKind::producer_reaped));
     std::filesystem::remove(topics_path(scratch.broker()) / "t" / "0.log");
-    CHECK(resting.tells(KeeperEventKind::file_missing));
+    CHECK(resting.tells(KeeperEventKind::partition_unreadable));
 }
 
 TEST_CASE("A keeper at rest closes the ticket of a stopped producer for a reader that may not write anything") {
