@@ -58,6 +58,15 @@ void add_group(const ClientDescription& client, const GroupDescription& group, H
     }
 }
 
+void add_queue(const ClientDescription& client, const QueueStats& queue, Held& held) {
+    for (const WorkerDescription& worker : queue.workers) {
+        if (!worker.client || !same(*worker.client, client))
+            continue;
+        const std::string object = fmt::format("queue '{}' of topic '{}'", printable(queue.name), queue.topic);
+        held.other.push_back(worker.in_flight == 0 ? "a place in " + object : fmt::format("{} of {}", counted(worker.in_flight, "record"), object));
+    }
+}
+
 Held held_by(const BrokerStats& stats, const ClientDescription& client) {
     Held held;
     for (const TopicStats& topic : stats.topics) {
@@ -65,6 +74,8 @@ Held held_by(const BrokerStats& stats, const ClientDescription& client) {
             add_partition(client, topic, partition, held);
         for (const GroupDescription& group : topic.groups)
             add_group(client, group, held);
+        for (const QueueStats& queue : topic.queues)
+            add_queue(client, queue, held);
     }
     return held;
 }

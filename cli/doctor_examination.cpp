@@ -25,7 +25,7 @@ void add_holders(GroupAdmin& admin, const std::string& topic, std::vector<LogHol
 
 Findings examine(const Examined& examined) {
     Findings findings;
-    for (const auto part : {examine_topics, examine_blocking, examine_groups, examine_clients, examine_keeper,
+    for (const auto part : {examine_topics, examine_blocking, examine_groups, examine_queues, examine_clients, examine_keeper,
                             examine_tables, examine_machine})
         part(examined, findings);
     std::stable_sort(findings.begin(), findings.end(),

@@ -68,6 +68,7 @@ using Findings = std::vector<Finding>;
 void examine_keeper(const Examined& examined, Findings& findings);
 void examine_clients(const Examined& examined, Findings& findings);
 void examine_groups(const Examined& examined, Findings& findings);
+void examine_queues(const Examined& examined, Findings& findings);
 void examine_blocking(const Examined& examined, Findings& findings);
 void examine_topics(const Examined& examined, Findings& findings);
 void examine_tables(const Examined& examined, Findings& findings);

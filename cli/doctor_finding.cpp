@@ -35,6 +35,12 @@ constexpr std::array kKinds = {
     FindingKind{"nearly-blocked", Severity::warning},
     FindingKind{"group-without-members", Severity::warning, kLoses},
     FindingKind{"member-silent", Severity::warning, kLoses},
+    // queues
+    FindingKind{"queue-without-workers", Severity::warning, kLoses},
+    FindingKind{"worker-stopped", Severity::warning, kLoses},
+    FindingKind{"queue-lost", Severity::warning, kLoses},
+    FindingKind{"letters-refused", Severity::error, kLoses},
+    FindingKind{"window-full", Severity::error, kLoses},
     // topics
     FindingKind{"damaged", Severity::error, kLoses},
     FindingKind{"other-version", Severity::error, kLoses},

@@ -34,6 +34,8 @@ void add_up(KeeperReport& total, const KeeperReport& step) {
     total.swept_groups += step.swept_groups;
     total.expired_records += step.expired_records;
     total.let_go += step.let_go;
+    total.reaped_workers += step.reaped_workers;
+    total.returned_records += step.returned_records;
 }
 
 KeeperReport keep_until_idle(Keeper& keeper) {
@@ -65,6 +67,8 @@ std::vector<std::string> in_words(const KeeperReport& report) {
     add(report.swept_groups, "group", "swept");
     add(report.expired_records, "record", "deleted by retention");
     add(report.let_go, "partition", "of groups let go");
+    add(report.reaped_workers, "place", "of dead workers freed");
+    add(report.returned_records, "record", "of dead workers returned to their queues");
     add(report.swept_directories, "leftover", "removed");
     return lines;
 }

@@ -117,7 +117,9 @@ void examine_member(const BrokerStats& stats, const GroupDescription& group, con
 }
 
 std::string describe_holder(const BrokerStats& stats, const LogHolder& holder) {
-    const std::string name = fmt::format("{} '{}'", holder.group ? "group" : "gate", printable(holder.name));
+    const std::string name = fmt::format("{} '{}'", holder.queue ? "queue" : holder.group ? "group" : "gate", printable(holder.name));
+    if (holder.queue)
+        return name;
     if (!holder.client)
         return name + ", which has no member there";
     const ClientStats* const client = find_client(stats, *holder.client);
@@ -134,6 +136,9 @@ void add_way_out(const BrokerStats& stats, const LogHolder& holder, Finding& fin
         finding.loses = true;
     } else if (holder.client && holder.client->state == ClientState::dead) {
         finding.command = ringmain_command(stats, "doctor --fix");
+    } else if (holder.queue) {
+        finding.command = ringmain_command(stats, "queue describe " + group_arguments(holder.topic, holder.name));
+        finding.mends = false;
     } else if (holder.group && !holder.client) {
         finding.text.append("; start its members, or skip what they have not read");
         finding.command = ringmain_command(
@@ -175,6 +180,8 @@ void examine_blocking(const Examined& examined, Findings& findings) {
 void examine_groups(const Examined& examined, Findings& findings) {
     for (const TopicStats& topic : examined.stats.topics) {
         for (const GroupDescription& group : topic.groups) {
+            if (group.state == GroupState::queue)
+                continue;  // see examine_queues
             examine_lost(examined.stats, group, findings);
             examine_nearest_loss(examined.stats, topic, group, findings);
             examine_absence(examined.stats, topic, group, findings);

@@ -15,6 +15,7 @@ struct Waiting {
     std::uint64_t producers = 0;
     std::uint64_t gates = 0;
     std::uint64_t members = 0;
+    std::uint64_t workers = 0;
     std::uint64_t cells = 0;
 };
 
@@ -41,6 +42,10 @@ Waiting waiting_in(const BrokerStats& stats) {
             for (const GroupMemberDescription& member : group.members)
                 waiting.members += member.client && is_dead(*member.client) ? 1 : 0;
         }
+        for (const QueueStats& queue : topic.queues) {
+            for (const WorkerDescription& worker : queue.workers)
+                waiting.workers += worker.client && is_dead(*worker.client) ? 1 : 0;
+        }
     }
     return waiting;
 }
@@ -53,6 +58,8 @@ std::string in_words(const Waiting& waiting) {
         parts.push_back(counted(waiting.gates, "gate") + " of dead readers");
     if (waiting.members != 0)
         parts.push_back(counted(waiting.members, "place") + " of dead members of groups");
+    if (waiting.workers != 0)
+        parts.push_back(counted(waiting.workers, "place") + " of dead workers of queues");
     if (waiting.cells != 0)
         parts.push_back(counted(waiting.cells, "quarantined cell"));
     return fmt::format("{}", fmt::join(parts, ", "));

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "doctor_examination.hpp"
+#include "group_report.hpp"
 #include "numbers.hpp"
 
 namespace ringmain::cli {
@@ -52,6 +53,21 @@ std::int64_t changed_ns(const Examined& examined, const std::string& topic, std:
     return 0;
 }
 
+/// Only the queue goes with its removal: its records are the topic's.
+void examine_queue_files(const BrokerStats& stats, const TopicStats& topic, const QueueStats& queue, Findings& findings) {
+    if (queue.error.empty() || queue.error_code == ErrorCode::not_ready)
+        return;
+    Finding& finding = findings.emplace_back(make_finding(
+        kind_of(*queue.error_code), fmt::format("queue '{}' of topic '{}'", printable(queue.name), topic.name), queue.error));
+    if (finding.id == "no-rights") {
+        finding.command = fmt::format("ls -l {}", shell_word(topic_path(stats, topic.name) + "/queues"));
+        finding.mends = false;
+        return;
+    }
+    finding.text.append("; what its workers did not finish comes again with a new queue");
+    finding.command = ringmain_command(stats, fmt::format("queue delete {} -t {} --force", shell_word(queue.name), shell_word(topic.name)));
+}
+
 void examine_topic(const Examined& examined, const TopicStats& topic, Findings& findings) {
     const BrokerStats& stats = examined.stats;
     const std::string object = fmt::format("topic '{}'", topic.name);
@@ -70,6 +86,8 @@ void examine_topic(const Examined& examined, const TopicStats& topic, Findings& 
             finding.since_ns = changed_ns(examined, topic.name, partition.partition);
         add_way_out(stats, topic, finding);
     }
+    for (const QueueStats& queue : topic.queues)
+        examine_queue_files(stats, topic, queue, findings);
 }
 
 /// One finding a topic, whatever was found in how many of its files.
@@ -86,7 +104,9 @@ void examine_damage(const Examined& examined, Findings& findings) {
                 found.push_back(fmt::format("{}.log: {}", partition.partition, partition.damage));
         }
         const bool known = std::any_of(topic.partitions.begin(), topic.partitions.end(),
-                                       [](const PartitionStats& partition) { return !partition.error.empty(); });
+                                       [](const PartitionStats& partition) { return !partition.error.empty(); }) ||
+                           std::any_of(topic.queues.begin(), topic.queues.end(),
+                                       [](const QueueStats& queue) { return !queue.error.empty(); });
         if (found.empty() || known)
             continue;
         const std::string others =

@@ -83,7 +83,7 @@ Json partition_to_json(const GroupPartitionDescription& partition) {
 Json holder_to_json(const LogHolder& holder) {
     return {{"topic", holder.topic},
             {"partition", holder.partition},
-            {"kind", holder.group ? "group" : "gate"},
+            {"kind", holder.queue ? "queue" : holder.group ? "group" : "gate"},
             {"name", holder.name},
             {"holds", holder.lowest},
             {"offset", holder.offset},

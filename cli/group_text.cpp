@@ -103,7 +103,7 @@ void add_members(std::string& text, const GroupDescription& group) {
 
 std::string owner_of(const LogHolder& holder) {
     if (!holder.client)
-        return holder.group ? "no member owns it" : "-";
+        return holder.group && !holder.queue ? "no member owns it" : "-";
     return holder.static_name.empty() ? to_string(*holder.client)
                                       : fmt::format("{} ({})", printable(holder.static_name), to_string(*holder.client));
 }
@@ -174,7 +174,7 @@ std::string holders_to_text(const std::vector<LogHolder>& holders) {
     std::string text;
     add(text, fmt::runtime(kFormat), "TOPIC", "PARTITION", "KIND", "NAME", "OFFSET", "BEHIND", "BEHIND-MS", "ROOM", "LAST-COMMIT", "OWNER");
     for (const LogHolder& holder : holders) {
-        add(text, fmt::runtime(kFormat), holder.topic, holder.partition, holder.group ? "group" : "gate", printable(holder.name),
+        add(text, fmt::runtime(kFormat), holder.topic, holder.partition, holder.queue ? "queue" : holder.group ? "group" : "gate", printable(holder.name),
             holder.offset, holder.records, ms_or_dash(holder.time), holder.room_records, time_or_dash(holder.since_ns), owner_of(holder));
     }
     return text;
@@ -198,6 +198,8 @@ std::string group_totals_to_text(const GroupDescription& group) {
     const GroupTotals totals = totals_of(group);
     const auto members = std::count_if(group.members.begin(), group.members.end(), [](const auto& member) { return member.in_group; });
     std::string text;
+    if (group.state == GroupState::queue)
+        return fmt::format("queue '{}': {} to be handled{}\n", printable(group.name), counted(totals.records, "record"), group.gating ? ", gating" : "");
     add(text, "group '{}': {}, {}, {} behind, {} lost", printable(group.name), to_string(group.state),
         counted(static_cast<std::uint64_t>(members), "member"), counted(totals.records, "record"), totals.lost);
     if (totals.records_until_loss)

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "group_report.hpp"
+#include "queue_report.hpp"
 #include "stats_report.hpp"
 #include "topic_report.hpp"
 
@@ -33,6 +34,8 @@ Json client_to_json(const ClientStats& client) {
     json["gates"] = client.gates;
     json["member_slots"] = client.member_slots;
     json["group_partitions"] = client.group_partitions;
+    json["workers"] = client.workers;
+    json["acquired_records"] = client.acquired_records;
     return json;
 }
 
@@ -67,6 +70,15 @@ Json partition_to_json(const PartitionStats& partition) {
     return json;
 }
 
+Json queue_to_json(const QueueStats& queue) {
+    if (queue.error.empty()) {
+        Json json = cli::queue_to_json(queue);
+        json["error"] = nullptr;
+        return json;
+    }
+    return {{"topic", queue.topic}, {"queue", queue.name}, {"error", queue.error}, {"error_code", code_or_null(queue.error_code)}};
+}
+
 Json topic_to_json(const TopicStats& topic) {
     Json json = {
         {"name", topic.name}, {"error", text_or_null(topic.error)}, {"error_code", code_or_null(topic.error_code)}};
@@ -83,6 +95,9 @@ Json topic_to_json(const TopicStats& topic) {
     json["groups"] = Json::array();
     for (const GroupDescription& group : topic.groups)
         json["groups"].push_back(group_to_json(group));
+    json["queues"] = Json::array();
+    for (const QueueStats& queue : topic.queues)
+        json["queues"].push_back(queue_to_json(queue));
     return json;
 }
 

@@ -7,6 +7,7 @@
 #include "figures.hpp"
 #include "group_report.hpp"
 #include "numbers.hpp"
+#include "queue_report.hpp"
 #include "stats_report.hpp"
 #include "table.hpp"
 
@@ -54,6 +55,10 @@ void add_errors(std::string& text, const BrokerStats& stats) {
     for (const TopicStats& topic : stats.topics) {
         if (!topic.error.empty())
             add(text, "topic {}: {}\n", topic.name, topic.error);
+        for (const QueueStats& queue : topic.queues) {
+            if (!queue.error.empty())
+                add(text, "queue {} of topic {}: {}\n", printable(queue.name), queue.topic, queue.error);
+        }
         for (const PartitionStats& partition : topic.partitions) {
             if (!partition.error.empty())
                 add(text, "topic {} partition {}: {}\n", topic.name, partition.partition, partition.error);
@@ -125,8 +130,32 @@ void add_groups(std::string& text, const BrokerStats& stats) {
     Table table({"<TOPIC", "<GROUP", "<STATE", "MEMBERS", "LAG", "LAG-BYTES", "LAG-TIME", "LOST", "LAST-COMMIT",
                  "HANDOVERS", "FENCED", "UNTIL-LOSS", "<GATING"});
     for (const TopicStats& topic : stats.topics) {
-        for (const GroupDescription& group : topic.groups)
-            add_group_row(table, group, stats.taken_ns);
+        for (const GroupDescription& group : topic.groups) {
+            if (group.state != GroupState::queue)
+                add_group_row(table, group, stats.taken_ns);
+        }
+    }
+    if (!table.empty())
+        text.append("\n").append(table.text());
+}
+
+void add_queue_row(Table& table, const QueueStats& queue) {
+    if (!queue.error.empty())
+        return;
+    const QueueTotals totals = totals_of(queue);
+    table.add({queue.topic, printable(queue.name), std::to_string(queue.workers.size()), std::to_string(totals.records),
+               std::to_string(totals.available), std::to_string(totals.delayed), std::to_string(totals.acquired),
+               std::to_string(totals.ending), std::to_string(totals.expired), std::to_string(totals.returned),
+               std::to_string(totals.redelivered), std::to_string(totals.dead_lettered), std::to_string(totals.skipped),
+               std::to_string(totals.lost), std::to_string(totals.letters_refused)});
+}
+
+void add_queues(std::string& text, const BrokerStats& stats) {
+    Table table({"<TOPIC", "<QUEUE", "WORKERS", "LAG", "AVAILABLE", "DELAYED", "ACQUIRED", "ENDING", "EXPIRED", "RETURNED", "REDELIVERED",
+                 "DEAD-LETTERS", "SKIPPED", "LOST", "LETTERS-REFUSED"});
+    for (const TopicStats& topic : stats.topics) {
+        for (const QueueStats& queue : topic.queues)
+            add_queue_row(table, queue);
     }
     if (!table.empty())
         text.append("\n").append(table.text());
@@ -134,13 +163,14 @@ void add_groups(std::string& text, const BrokerStats& stats) {
 
 void add_clients(std::string& text, const BrokerStats& stats) {
     Table table({"<CLIENT", "<STATE", "<COMMAND", "SINCE", "PRODUCERS", "LEASES", "OPEN", "EXTENTS", "GATES", "MEMBERS",
-                 "PARTITIONS"});
+                 "PARTITIONS", "WORKERS", "ACQUIRED"});
     for (const ClientStats& client : stats.clients) {
         table.add({name_of(client), state_of(client), client.command.empty() ? "-" : printable(client.command),
                    age_of(client.since_ns, stats.taken_ns), std::to_string(client.producers),
                    std::to_string(client.leases), std::to_string(client.open_tickets), std::to_string(client.extents),
                    std::to_string(client.gates), std::to_string(client.member_slots),
-                   std::to_string(client.group_partitions)});
+                   std::to_string(client.group_partitions), std::to_string(client.workers),
+                   std::to_string(client.acquired_records)});
     }
     if (!table.empty())
         text.append("\n").append(table.text());
@@ -174,6 +204,7 @@ std::string stats_to_text(const BrokerStats& stats, bool of_all) {
     add_errors(text, stats);
     add_partitions(text, stats);
     add_groups(text, stats);
+    add_queues(text, stats);
     add_clients(text, stats);
     return text;
 }

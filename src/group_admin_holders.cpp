@@ -55,6 +55,7 @@ void GroupAdmin::Impl::add_holders(AdminTopic& topic, std::uint32_t partition, c
         LogHolder& holder = holders.emplace_back(holder_at(topic, partition, log, part.word.committed, now_ns));
         holder.name = group.name;
         holder.group = true;
+        holder.queue = group.options.kind == group_table::GroupKind::queue;
         holder.delivered = part.delivered;
         holder.since_ns = part.committed_ns > INT64_MAX ? 0 : static_cast<std::int64_t>(part.committed_ns);
         if (const group_table::MemberView* owner = owner_of(group, part)) {

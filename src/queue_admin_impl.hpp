@@ -32,8 +32,8 @@ public:
 private:
     /// Workers that are proven dead need not be waited for. Throws Error busy (names the others).
     void refuse_workers(const WorkFiles& work, std::string_view what) const;
-    /// Throws Error busy if a dead letter of the partition is under way.
-    void refuse_letters(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const;
+    /// Decides dead letters of the partition that are under way. Throws Error busy if there are always more.
+    void finish_letters(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const;
     void retire_words(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const;
     [[nodiscard]] PartitionResetDone reset_partition(AdminTopic& topic, WorkFiles& work, const PartitionReset& one, bool gating);
     /// Workers that sleep until there is something to do look again.

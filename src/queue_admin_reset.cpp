@@ -1,20 +1,20 @@
 // Resetting queues: each partition begins anew, with words of its own.
 //
-//   file <partition>.<g+1>, all words free -> the partition's word {target, g+1} -> the old file goes
+//   file <partition>.<g+1>, all words free -> the partition's word {target, g+1} -> old words retired -> the old file goes
 //
 // Nobody who still has the old file reaches a record by it: every answer looks at the generation behind its exchange. Whoever
 // dies in between leaves a file that nobody has used, which the next reset uses, or an old one, which a keeper removes.
-#include <optional>
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "dead_letter_log.hpp"
 #include "error_about.hpp"
 #include "group_table/group_gates.hpp"
-#include "platform/files.hpp"
+#include "platform/clock.hpp"
 #include "queue_admin_impl.hpp"
 #include "queue_opening.hpp"
 #include "queue_options.hpp"
-#include "topic_paths.hpp"
 #include "work_creation.hpp"
 #include "work_settings.hpp"
 #include "work_table/retiring.hpp"
@@ -24,17 +24,35 @@ namespace ringmain {
 namespace {
 
 using group_table::PartitionWord;
+using Work = work_table::WorkMemory<platform::HostMemory>;
 
-/// The first record whose dead letter is announced, and may be there or not.
-std::optional<std::uint64_t> letter_under_way(const work_table::WorkMemory<platform::HostMemory>& work) noexcept {
+/// A record whose dead letter is announced, and may be there or not.
+struct Announced {
+    std::uint64_t offset = 0;
+    std::uint64_t word = 0;
+};
+
+std::vector<Announced> letters_under_way(const Work& work) {
+    std::vector<Announced> letters;
     const std::uint64_t start = work.start();
     const std::uint64_t frontier = work.control().frontier.load(std::memory_order_acquire);  // acquire FRONTIER
     const std::uint64_t end = std::min(frontier, start + work.window());
     for (std::uint64_t offset = start; offset < end; ++offset) {
         const std::uint64_t word = work.word_of(offset);
-        if (work_table::state_of(word) == work_table::WorkState::intent && work_table::lap_bits(word) == work.lap(offset)) return offset;
+        if (work_table::state_of(word) == work_table::WorkState::intent && work_table::lap_bits(word) == work.lap(offset))
+            letters.push_back({offset, word});
     }
-    return std::nullopt;
+    return letters;
+}
+
+/// Decides the letter: it is there, or its ticket is closed and it never will be. Then the record waits for another one.
+void decide(const Work& work, const Announced& announced, DeadLetterLog& letters) noexcept {
+    const std::uint32_t count = work_table::count_of(announced.word);
+    const bool there = letters.usable() && letters.close(work_table::ticket_of(announced.word)) == partition_log::Decision::committed;
+    const std::uint64_t after = there ? work_table::done_word(announced.offset, work_table::DoneReason::dead)
+                                      : work_table::condemned_word(count, platform::shared_monotonic_ms(), work_table::reason_of(announced.word),
+                                                                   work.lap(announced.offset));
+    if (work.change(announced.offset, announced.word, after) && there) work.count(work.control().dead_lettered);  // lost: a worker did it
 }
 
 /// A plan that is run again leaves alone what it did already: workers may have begun there.
@@ -50,19 +68,25 @@ ResetPlan QueueAdmin::Impl::plan(std::string_view topic_name, std::string_view q
     return groups_.plan(topic_name, queue, target, group_table::GroupKind::queue);
 }
 
-void QueueAdmin::Impl::refuse_letters(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const {
-    const auto offset = letter_under_way(QueueReader::words(topic, work, partition));
-    if (!offset) return;
+void QueueAdmin::Impl::finish_letters(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const {
+    const Work words = QueueReader::words(topic, work, partition);
+    const std::vector<Announced> announced = letters_under_way(words);
+    if (announced.empty()) return;
+    DeadLetterLogs logs(groups_.shared_broker(), work.handle(), work.name(), dead_letter_topic_of(work.settings()));
+    DeadLetterLog letters(logs, partition, words.reader());
+    for (const Announced& one : announced) decide(words, one, letters);
+    const std::vector<Announced> again = letters_under_way(words);
+    if (again.empty()) return;
     throw error_about(ErrorCode::busy, queue_text(topic.name(), work.name()),
                       "cannot be reset now: the dead letter of partition " + std::to_string(partition) + " offset " +
-                          std::to_string(*offset) + " is under way; try again");
+                          std::to_string(again.front().offset) + " is under way; try again");
 }
 
 /// Workers that are stopped with a word of before the reset find it changed, and write no letter of it.
 void QueueAdmin::Impl::retire_words(AdminTopic& topic, WorkFiles& work, std::uint32_t partition) const {
     const WorkFiles::Part& before = work.part(partition);
     const auto& log = topic.log(partition);
-    const work_table::WorkMemory<platform::HostMemory> words(before.base, before.geometry, topic.groups(), log);
+    const Work words(before.base, before.geometry, topic.groups(), log);
     DeadLetterLogs logs(groups_.shared_broker(), work.handle(), work.name(), dead_letter_topic_of(work.settings()));
     DeadLetterLog letters(logs, partition, partition_log::Reader<platform::HostMemory>(log));
     work_table::retire(words, letters);
@@ -89,7 +113,7 @@ PartitionResetDone QueueAdmin::Impl::reset_partition(AdminTopic& topic, WorkFile
         if (moved) retire_words(topic, work, one.partition);
         // what was made for nothing, when others reset at the same time, or what nobody uses any more
         const std::uint32_t useless = moved ? old : to.generation;
-        if (moved || word.generation != to.generation) platform::remove_file(work_words_path(work.directory(), one.partition, useless));
+        if (moved || word.generation != to.generation) (void)remove_words(topic.files(), group, one.partition, useless);
         if (!moved) continue;
         const auto gate = group_table::regate(groups, group.slot, one.partition, topic.log(one.partition).control->gate_floor,
                                               group_table::BelowFloor::raise);
@@ -102,13 +126,13 @@ std::vector<PartitionResetDone> QueueAdmin::Impl::execute(const ResetPlan& plan,
     check_plan(plan, topic);
     GroupAdmin::Impl::check_writable(topic);
     const group_table::GroupRef group{plan.group_slot, plan.group_born};
-    if (require_queue(topic.files(), plan.group) != group)
+    WorkFiles work = open_queue(topic.handle(), plan.group, platform::Access::read_write);
+    if (work.group() != group)
         throw error_about(ErrorCode::mismatch, queue_text(plan.topic, plan.group), "is another one by now than the plan was made for");
-    WorkFiles work = open_queue(reader_.files(topic, plan.group).handle(), plan.group, platform::Access::read_write);
     if (!force) refuse_workers(work, "reset it");
     const bool gating = group_table::wants_gates(topic.groups(), group.slot);
     check_targets(plan, topic, gating, force);
-    for (const PartitionReset& one : plan.partitions) refuse_letters(topic, work, one.partition);
+    for (const PartitionReset& one : plan.partitions) finish_letters(topic, work, one.partition);
     std::vector<PartitionResetDone> done;
     for (const PartitionReset& one : plan.partitions) done.push_back(reset_partition(topic, work, one, gating));
     wake_workers(topic.files());

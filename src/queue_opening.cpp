@@ -21,6 +21,7 @@
 #include "seek.hpp"
 #include "topic_paths.hpp"
 #include "work_creation.hpp"
+#include "work_leftovers.hpp"
 #include "work_settings.hpp"
 
 namespace ringmain {
@@ -174,6 +175,7 @@ bool create_queue(const std::shared_ptr<Broker::Impl>& broker, const std::shared
         throw platform::system_failure("write", groups_path(topic->directory()), EACCES);
     if (find_queue(*topic, queue))
         return false;
+    sweep_work_leftovers(*topic, broker->clients());  // first, because they may hold the space that is needed
     layout::WorkSettings settings = work_settings_of(stored);
     if (!stored.dead_letter_topic.empty()) {
         const DeadLetterTopic letters = provide_dead_letter_topic(broker, *topic, queue, stored.dead_letter_topic);

@@ -9,6 +9,7 @@
 #include "platform/rights.hpp"
 #include "ringmain/error.hpp"
 #include "topic_paths.hpp"
+#include "work_place.hpp"
 
 namespace ringmain {
 
@@ -90,17 +91,18 @@ void give_rights_of_topic(const TopicFiles& topic, const fs::path& made, const S
 
 /// One that exists gets its rights, too: its maker may have been killed before it had them. Whoever may not is not stopped by
 /// that: what matters is whether he may make something in it.
-void make_queues_directory(const TopicFiles& topic) {
-    const fs::path path = queues_path(topic.directory());
-    const bool made = platform::create_directory(path);
-    if (!made && platform::rights_of(path) == platform::rights_of(topic.directory()))
-        return;
+WorkPlace open_queues(const TopicFiles& topic) {
+    const bool made = platform::create_directory(queues_path(topic.directory()));
+    WorkPlace queues(queues_path(topic.directory()));
+    if (!made && platform::rights_of(queues.itself()) == platform::rights_of(topic.directory()))
+        return queues;
     try {
-        give_rights_of_topic(topic, path, platform::set_rights_of_directory);
-    } catch (const Error&) {
+        give_rights_of_topic(topic, queues.itself(), platform::set_rights_of_directory);
+    } catch (const Error& error) {
         if (made)
-            throw;
+            throw queues.in_words(error);
     }
+    return queues;
 }
 
 void build_workers(const fs::path& path, const TopicId& id, const NewWork& work) {
@@ -134,12 +136,13 @@ void build_files(const TopicFiles& topic, const fs::path& directory, const NewWo
 /// Makes files by `build(directory)` in a directory that has a name of ours, which nobody else can enter meanwhile. Then
 /// they have their rights, and `publish(directory)` gives them their names. Nothing is left of the directory afterwards.
 template <class Build, class Publish>
-void make_aside(const TopicFiles& topic, const std::string& work_name, const Need& need, const Build& build, const Publish& publish) {
+void make_aside(const TopicFiles& topic, const WorkPlace& queues, const std::string& work_name, const Need& need, const Build& build,
+                const Publish& publish) {
     check_space(need);
-    const fs::path aside = queues_path(topic.directory()) / (kInTheMaking + work_name);
-    if (!platform::create_directory(aside))
-        throw Error(ErrorCode::io, aside.string(), "'" + aside.string() + "' exists");
+    const fs::path aside = queues / (kInTheMaking + work_name);
     try {
+        if (!platform::create_directory(aside))
+            throw Error(ErrorCode::io, aside.string(), "'" + aside.string() + "' exists");
         (void)platform::make_private(aside);
         build(aside);
         give_rights_of_topic(topic, aside, platform::set_rights);
@@ -149,13 +152,13 @@ void make_aside(const TopicFiles& topic, const std::string& work_name, const Nee
         platform::remove_directory(aside);
         if (error.code() == ErrorCode::no_space)
             no_space(need);
-        throw;
+        throw queues.in_words(error);
     } catch (...) {
         platform::remove_directory(aside);
         throw;
     }
     platform::remove_directory(aside);
-    platform::sync_path(queues_path(topic.directory()));
+    platform::sync_path(queues.itself());
 }
 
 /// Whether there is work of this very group. A topic of the same name that was deleted while its work was made may have left
@@ -173,6 +176,8 @@ bool is_made(const TopicFiles& topic, const fs::path& made) {
     return !platform::remove_directory(made);
 }
 
+std::string name_of(group_table::GroupRef group) { return work_path({}, group.slot, group.born).filename().string(); }
+
 /// What is built for a topic that is deleted meanwhile does not come to be, or goes with it.
 [[noreturn]] void rethrow_unless_deleted(const TopicFiles& topic) {
     if (topic.deleted())
@@ -187,13 +192,13 @@ std::uint64_t work_bytes(std::uint32_t partitions, std::uint64_t window) noexcep
 }
 
 WorkMade make_work(const TopicFiles& topic, const std::string& work_name, const NewWork& work) try {
-    const fs::path made = work_path(topic.directory(), work.group.slot, work.group.born);
+    const WorkPlace queues = open_queues(topic);
+    const fs::path made = queues / name_of(work.group);
     if (is_made(topic, made))
         return WorkMade::exists;
-    make_queues_directory(topic);
     WorkMade result = WorkMade::exists;
     make_aside(
-        topic, work_name, need_of(text_of(topic, work.group), topic.directory(), work.generations.size(), work.window, true),
+        topic, queues, work_name, need_of(text_of(topic, work.group), topic.directory(), work.generations.size(), work.window, true),
         [&](const fs::path& aside) { build_files(topic, aside, work); },
         [&](const fs::path& aside) {
             if (platform::rename_directory(aside, made) == platform::RenameResult::renamed)
@@ -205,22 +210,35 @@ WorkMade make_work(const TopicFiles& topic, const std::string& work_name, const 
 }
 
 void make_words(const TopicFiles& topic, const std::string& work_name, const layout::WorkGeometry& like, std::uint32_t generation) try {
-    const fs::path made = work_words_path(work_path(topic.directory(), like.group_slot, like.group_born), like.partition, generation);
-    if (platform::kind_of(made) != platform::PathKind::absent)
+    const group_table::GroupRef group{like.group_slot, like.group_born};
+    const WorkPlace queues = open_queues(topic);
+    const WorkPlace work(queues, name_of(group));
+    const std::string name = work_words_path({}, like.partition, generation).string();
+    if (platform::kind_of(work / name) != platform::PathKind::absent)
         return;
     layout::WorkGeometry geometry = like;
     geometry.generation = generation;
-    const std::string name = made.filename().string();
     make_aside(
-        topic, work_name, need_of(text_of(topic, {like.group_slot, like.group_born}), topic.directory(), 1, like.window, false),
+        topic, queues, work_name, need_of(text_of(topic, group), topic.directory(), 1, like.window, false),
         [&](const fs::path& aside) { build_words(aside / name, topic.id(), geometry); },
-        [&](const fs::path& aside) { (void)platform::rename_file(aside / name, made); });
+        [&](const fs::path& aside) { (void)platform::rename_file(aside / name, work / name); });
 } catch (const Error&) {
     rethrow_unless_deleted(topic);
 }
 
-bool remove_work(const TopicFiles& topic, group_table::GroupRef group) noexcept {
-    return platform::remove_directory(work_path(topic.directory(), group.slot, group.born));
+bool remove_work(const TopicFiles& topic, group_table::GroupRef group) noexcept try {
+    return platform::remove_directory(WorkPlace(queues_path(topic.directory())) / name_of(group));
+} catch (const Error& error) {
+    return error.code() == ErrorCode::not_found;
+} catch (const std::exception&) {
+    return false;
+}
+
+bool remove_words(const TopicFiles& topic, group_table::GroupRef group, std::uint32_t partition, std::uint32_t generation) noexcept try {
+    const WorkPlace work(WorkPlace(queues_path(topic.directory())), name_of(group));
+    return platform::remove_file(work / work_words_path({}, partition, generation).string());
+} catch (const std::exception&) {
+    return false;
 }
 
 std::string_view work_name_of(std::string_view file_name) noexcept {

@@ -40,6 +40,9 @@ void make_words(const TopicFiles& topic, const std::string& work_name, const lay
 /// Removes all that make_work made. Who has it mapped goes on, in memory that nobody else sees. False: something is left.
 bool remove_work(const TopicFiles& topic, group_table::GroupRef group) noexcept;
 
+/// Removes the file of a generation that is over, or that came to nothing. False: it is there still, or nothing of the group is.
+bool remove_words(const TopicFiles& topic, group_table::GroupRef group, std::uint32_t partition, std::uint32_t generation) noexcept;
+
 /// The work name in that of a directory within `queues` in which something is being built. Empty: it is none.
 [[nodiscard]] std::string_view work_name_of(std::string_view file_name) noexcept;
 

@@ -18,6 +18,7 @@
 #include "topic_paths.hpp"
 #include "work_creation.hpp"
 #include "work_names.hpp"
+#include "work_place.hpp"
 
 namespace ringmain {
 
@@ -53,12 +54,12 @@ public:
     template <class Found>
     std::uint64_t for_each(const Found& leftover) const {
         std::uint64_t count = 0;
-        const fs::path queues = queues_path(topic_.directory());
-        for (const std::string& name : platform::names_in(queues)) {
+        const WorkPlace queues(queues_path(topic_.directory()));
+        for (const std::string& name : platform::names_in(queues.itself())) {
             if (is_leftover(name)) {
                 count += leftover(queues / name) ? 1 : 0;
-            } else if (const auto group = group_of(name)) {
-                count += old_words(*group, leftover);
+            } else if (const auto group = group_of(name); group && is_queue(*group)) {
+                count += old_words(WorkPlace(queues, name), *group, leftover);
             }
         }
         return count;
@@ -92,17 +93,20 @@ private:
         return !topic_.groups_writable() || !group_table::GroupCreation<platform::HostMemory>(groups, 0).free_dead_claim(group.slot, is_dead_);
     }
 
+    /// Those of a stream group are of one generation.
+    [[nodiscard]] bool is_queue(GroupRef group) const noexcept {
+        return group_table::read_options(topic_.groups(), group.slot).kind == group_table::GroupKind::queue;
+    }
+
     template <class Found>
-    std::uint64_t old_words(GroupRef group, const Found& leftover) const {
-        const bool queue = group_table::read_options(topic_.groups(), group.slot).kind == group_table::GroupKind::queue;
-        const fs::path directory = work_path(topic_.directory(), group.slot, group.born);
+    std::uint64_t old_words(const WorkPlace& work, GroupRef group, const Found& leftover) const {
         std::uint64_t count = 0;
-        for (const std::string& name : platform::names_in(directory)) {
+        for (const std::string& name : platform::names_in(work.itself())) {
             const auto words = two_numbers<std::uint32_t, std::uint32_t>(name, '.');
-            if (!queue || !words || words->first >= topic_.options().partitions) continue;
+            if (!words || words->first >= topic_.options().partitions) continue;
             const std::uint32_t now = topic_.groups().word(group.slot, words->first).generation;
             if (!is_wanted(group)) break;  // then the word is another group's
-            if (words->second != now && words->second != group_table::next_generation(now)) count += leftover(directory / name) ? 1 : 0;
+            if (words->second != now && words->second != group_table::next_generation(now)) count += leftover(work / name) ? 1 : 0;
         }
         return count;
     }

@@ -162,7 +162,8 @@ struct LogHolder {
     std::string topic;
     std::uint32_t partition = 0;
     std::string name;
-    bool group = false;           ///< A consumer group; false: a reader's gate.
+    bool group = false;           ///< A consumer group or a queue; false: a reader's gate.
+    bool queue = false;           ///< A work queue: it has workers, and `offset` is its first record that is not finished.
     bool lowest = false;          ///< The log start waits for this one; the others come after it.
     std::uint64_t offset = 0;     ///< Everything from here on is kept.
     std::uint64_t log_start = 0;

@@ -102,7 +102,8 @@ public:
     void remove(std::string_view topic, std::string_view queue, bool force = false);
 
     /// As GroupAdmin::plan and execute: each partition begins anew at its target, and locks of the time before are none any more.
-    /// Refused (busy) while a dead letter is under way (tried to be finished first), and, unless forced, while there are workers.
+    /// Refused (busy) unless forced while there are workers, and in any case while dead letters are under way: these are
+    /// decided first, which only workers that go on giving up records keep from ending.
     [[nodiscard]] ResetPlan plan(std::string_view topic, std::string_view queue, const ResetTarget& target);
     std::vector<PartitionResetDone> execute(const ResetPlan& plan, bool force = false);
 

@@ -218,7 +218,8 @@ bool is_regular(const Descriptor& file) noexcept {
     return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Nothing if it is there and is no directory: a link is not followed, or its maker could have another's files removed.
+}  // namespace
+
 std::optional<Descriptor> open_directory(const std::filesystem::path& path) {
     try {
         return open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -228,8 +229,6 @@ std::optional<Descriptor> open_directory(const std::filesystem::path& path) {
         throw;
     }
 }
-
-}  // namespace
 
 namespace {
 

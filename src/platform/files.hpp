@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/descriptor.hpp"
 #include "platform/mapping.hpp"
 
 namespace ringmain::platform {
@@ -39,6 +40,10 @@ enum class RenameResult : std::uint8_t { renamed, target_exists, source_missing 
 [[nodiscard]] RenameResult rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
 /// The same for a file.
 [[nodiscard]] RenameResult rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// A directory, for work in it that must not be led elsewhere meanwhile (path_of). Nothing if it is there and is no directory:
+/// a link is not followed, or its maker could have another's files removed. Throws Error: not_found, permission_denied, io.
+[[nodiscard]] std::optional<Descriptor> open_directory(const std::filesystem::path& path);
 
 /// How deep the directories of a topic are: the topic, its queues, a queue.
 inline constexpr int kDirectoryLevels = 3;

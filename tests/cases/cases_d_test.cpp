@@ -13,8 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "layout/work.hpp"
 #include "platform/files.hpp"
 #include "ringmain/broker.hpp"
+#include "ringmain/queue_admin.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
@@ -108,6 +110,33 @@ TEST_CASE("D01 A default topic fits a container's 64 MiB with room for two more"
         return leftovers(scratch.broker());
     });
     CHECK(answer == "2 topics, 0 staged");
+}
+
+TEST_CASE("D05 A queue for which a file system has no room is refused with both sizes, and neither files nor a group are left") {
+    if (!can_mount())
+        SKIP("needs the right to mount");
+    const ScratchDirectory scratch;
+    const std::string answer = on_small_tmpfs(scratch.path(), "16m", [&] {
+        Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+        TopicOptions options;
+        options.payload_bytes = 0;
+        options.groups = 1;
+        broker.create_topic("t", options);
+        QueueOptions queue;
+        queue.exhausted = queue.expired = Exhausted::skip;
+        QueueAdmin admin(broker);
+        const auto create = [&] { return thrown_by([&] { admin.create("t", "q", queue); return 0; }); };
+        const auto filler = platform::free_space(scratch.path());
+        { (void)platform::create_file(scratch.path() / "filler", filler->bytes - 400'000); }
+        std::string text = code_and_text(create());
+        text += "\n" + std::to_string(platform::names_in(queues_path(topics_path(scratch.broker()) / "t")).size()) + " files, " +
+                std::to_string(admin.list().size()) + " queues\n";
+        fs::remove(scratch.path() / "filler");
+        return text + code_and_text(create()) + std::to_string(broker.verify().damage.size()) + " damaged";
+    });
+    CHECK_THAT(answer, test::contains("no_space: no space for the work of the group in slot 0 of topic 't'"));
+    CHECK_THAT(answer, test::contains(std::to_string(layout::kWorkersFileBytes + layout::work_file_bytes(65'536)) + " bytes needed, "));
+    CHECK_THAT(answer, test::contains(" free\n0 files, 0 queues\nno error: 0 damaged"));
 }
 
 TEST_CASE("D02 Even the broker's own files are refused cleanly by a tmpfs of one page") {

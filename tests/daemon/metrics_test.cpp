@@ -18,8 +18,10 @@
 #include "demo/markdown.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/queue_admin.hpp"
 #include "running_daemon.hpp"
 #include "support/catch.hpp"
+#include "support/queue_place.hpp"
 
 using namespace ringmain;
 using platform::Descriptor;
@@ -51,6 +53,9 @@ struct Place {
             REQUIRE(producer->publish({.value = as_bytes("0123456789")}).status == Status::ok);
         while (consumer->poll(5, std::chrono::seconds(1)).records.empty()) {
         }
+        QueueOptions queue;
+        queue.exhausted = queue.expired = Exhausted::skip;
+        QueueAdmin(broker).create("trades", "mail", queue);
     }
 };
 
@@ -136,6 +141,11 @@ TEST_CASE("All who asked before a look at the broker began get the figures of th
 
 TEST_CASE("The metrics have the figures of the broker") {
     Place place;
+    test::TestWorker worker(place.broker, "trades", "mail");
+    std::size_t acquired = 0;
+    for (std::uint32_t partition = 0; partition < 2; ++partition)
+        acquired += worker.acquire(3 - acquired, partition).size();
+    REQUIRE(acquired == 3);
     const RunningDaemon daemon(place.scratch.broker());
     const auto reply = daemon.ask("GET", "/metrics");
     REQUIRE(reply.status == 200);
@@ -154,6 +164,18 @@ TEST_CASE("The metrics have the figures of the broker") {
     CHECK(of_both("ringmain_group_lag_records", group) == 10);
     CHECK(of_both("ringmain_group_lag_bytes", group) == 100);
     CHECK(value_of(reply.body, "ringmain_group_members{topic=\"trades\",group=\"billing \\\"\xEF\xBF\xBD\\\\\"}") == 1);
+    const std::string queue = topic + "queue=\"mail\",";
+    for (const auto& [name, value] : {std::pair<const char*, double>{"lag_records", 10},
+                                      {"available_records", 7},
+                                      {"acquired_records", 3},
+                                      {"delayed_records", 0},
+                                      {"lost_records_total", 0},
+                                      {"expired_locks_total", 0},
+                                      {"dead_letters_total", 0}})
+        CHECK(of_both(std::string("ringmain_queue_") + name, queue) == value);
+    CHECK(value_of(reply.body, "ringmain_queue_workers{topic=\"trades\",queue=\"mail\"}") == 1);
+    CHECK(value_of(reply.body, "ringmain_queue_damaged{topic=\"trades\",queue=\"mail\"}") == 0);
+    CHECK_THAT(reply.body, contains("ringmain_client_acquired_records{client=\"") && contains("\"} 3\n"));
     CHECK(value_of(reply.body, "ringmain_topics") == 1);
     CHECK(value_of(reply.body, "ringmain_clients{state=\"running\"}") >= 1);
     CHECK(value_of(reply.body, "process_open_fds") > 3);

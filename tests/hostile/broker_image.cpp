@@ -9,9 +9,12 @@
 #include <stdexcept>
 
 #include "layout/partition.hpp"
+#include "layout/work.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/queue_admin.hpp"
+#include "support/queue_place.hpp"
 
 namespace ringmain::test {
 
@@ -44,6 +47,18 @@ void publish_some(const Broker& broker) {
     }
 }
 
+/// A queue with records in every state that needs no second process.
+void work_some(const Broker& broker) {
+    QueueOptions options;
+    options.exhausted = options.expired = Exhausted::skip;
+    QueueAdmin(broker).create(kImageTopic, kImageQueue, options);
+    TestWorker worker(broker, kImageTopic, kImageQueue);
+    const auto locks = worker.acquire(6);
+    if (locks.size() != 6 || worker.ack(locks[0]) != work_table::Answer::done || worker.ack(locks[2]) != work_table::Answer::done ||
+        worker.nack(locks[3]) != work_table::Answer::done)
+        throw std::runtime_error("cannot work");
+}
+
 // A keeper leaves its marks of what was published.
 void mark(const Broker& broker) {
     Keeper keeper(broker);
@@ -62,6 +77,7 @@ BrokerImage::BrokerImage(fs::path directory) : directory_(std::move(directory)) 
     options.retention = {std::chrono::hours(1), 15, 1 << 16};
     broker.create_topic(kImageTopic, options);
     publish_some(broker);
+    work_some(broker);
     mark(broker);
     remember();
 }
@@ -129,6 +145,13 @@ std::uint64_t nasty_word(std::uint64_t truth, std::mt19937_64& random) {
 /// Mostly where something stands: headers, words, cells; in the payload now and then.
 std::size_t BrokerImage::some_position(const fs::path& file, std::size_t size, std::mt19937_64& random) const {
     const std::uint64_t draw = random();
+    if (file.parent_path().parent_path().filename() == "queues" && file.filename() != "workers") {
+        switch (draw % 4) {
+            case 0: return draw / 4 % 136;  // header and geometry
+            case 1: return layout::kWorkControlAt + draw / 4 % 3 * layout::kLineBytes;
+            default: return layout::kWorkWordsAt + draw / 4 % (16 * 8);
+        }
+    }
     if (file != log_file())
         return draw % std::min<std::size_t>(size, draw % 4 == 0 ? size : 600);
     switch (draw % 9) {

@@ -12,6 +12,7 @@
 namespace ringmain::test {
 
 inline constexpr const char* kImageTopic = "image";
+inline constexpr const char* kImageQueue = "queue";
 
 /// What a damage does, so that it can be repeated by hand.
 struct Damaged {
@@ -21,8 +22,8 @@ struct Damaged {
 
 class BrokerImage {
 public:
-    /// Makes a broker at `directory` with one topic of one partition, 16 cells and some records of every kind, and
-    /// remembers all of its bytes.
+    /// Makes a broker at `directory` with one topic of one partition, 16 cells and some records of every kind, and a
+    /// queue, and remembers all of its bytes.
     explicit BrokerImage(std::filesystem::path directory);
 
     /// The directory is as it was.

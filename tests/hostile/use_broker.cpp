@@ -10,7 +10,9 @@
 #include "ringmain/consumer.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/queue_admin.hpp"
 #include "ringmain/stats.hpp"
+#include "support/queue_place.hpp"
 
 namespace ringmain::test {
 
@@ -101,6 +103,54 @@ void publish_named(const Broker& broker, bool exclusive) {
     }
 }
 
+/// Takes and settles what there is of the queue, as a worker does.
+void work(const Broker& broker) {
+    WorkFiles files = open_queue(broker.impl()->open_topic(kImageTopic), kImageQueue, platform::Access::read_write);
+    const platform::Mapping log = files.topic().map_partition(0, platform::Access::read_write);
+    const WorkFiles::Part& part = files.part(0);
+    const work_table::WorkMemory<platform::HostMemory> memory(
+        part.base, part.geometry, files.topic().groups(),
+        {log.data(), geometry_of(log), files.topic().readers(0), files.topic().group_gates(0)});
+    work_table::Workers<platform::HostMemory> workers(files.workers(), layout::kWorkersMax);
+    const std::uint64_t client = broker.impl()->client().word();
+    const auto slot = workers.join(client, [](std::uint64_t) { return false; }, [](std::uint32_t, std::uint64_t) {});
+    if (!slot)
+        return;
+    work_table::NoLetters letters;
+    for (std::uint64_t later_ms = 0; later_ms < 200'000; later_ms += 20'000) {
+        const std::uint64_t now = platform::shared_monotonic_ms() + later_ms;
+        AnyRecords records{memory, {}};
+        (void)work_table::Acquiring(memory, files.rules(), letters, *slot).acquire(5, now, records);
+        work_table::Settling<platform::HostMemory, work_table::NoLetters> settling(memory, files.rules(), letters, *slot);
+        for (std::size_t i = 0; i < records.taken.size(); ++i) {
+            const auto& [offset, word] = records.taken[i];
+            if (i % 3 == 0)
+                (void)settling.ack(offset, word);
+            else if (i % 3 == 1)
+                (void)settling.nack(offset, word, {}, now);
+            else
+                (void)settling.reject(offset, word, now);
+        }
+    }
+    workers.leave(*slot, client);
+}
+
+void administer_queues(const Broker& broker) {
+    QueueAdmin admin(broker);
+    attempt([&] { (void)admin.list(); });
+    attempt([&] { (void)admin.describe(kImageTopic, kImageQueue); });
+    attempt([&] { (void)admin.ensure(kImageTopic, kImageQueue); });
+    attempt([&] { work(broker); });
+    attempt([&] { admin.execute(admin.plan(kImageTopic, kImageQueue, ResetTarget::earliest()), true); });
+    attempt([&] { work(broker); });
+    attempt([&] { (void)admin.describe(kImageTopic, kImageQueue); });
+    attempt([&] { admin.remove(kImageTopic, kImageQueue, true); });
+    QueueOptions options;
+    options.exhausted = options.expired = Exhausted::skip;
+    attempt([&] { admin.create(kImageTopic, kImageQueue, options); });
+    attempt([&] { work(broker); });
+}
+
 }  // namespace
 
 void use_broker(const std::filesystem::path& directory) {
@@ -128,6 +178,7 @@ void use_broker(const std::filesystem::path& directory) {
             (void)keeper.do_work(std::chrono::seconds(i));
     });
     attempt([&] { consume(*broker); });
+    attempt([&] { administer_queues(*broker); });
     attempt([&] { (void)broker->delete_records(kImageTopic, 0, broker->describe_topic(kImageTopic).partitions.at(0).log_end); });
     attempt([&] { broker->set_retention(kImageTopic, {std::chrono::milliseconds(100), 3, 100}); });
     attempt([&] { consume(*broker); });

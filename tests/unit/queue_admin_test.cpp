@@ -1,6 +1,7 @@
 // Queues by an administrator: creating, finding again, listing, describing and deleting them.
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "ringmain/consumer.hpp"
@@ -249,4 +250,34 @@ TEST_CASE("A worker of a queue that was deleted, or deleted and created again, a
     CHECK(worker.files().gone());
     const QueuePartitionDescription p = place.admin->describe("t", "q").partitions[0];
     CHECK((p.lag.position == 0 && p.finished == 0 && p.available == 3));
+}
+
+TEST_CASE("Several processes that create, find and delete one queue agree, and leave one whole queue or none") {
+    QueuePlace place;
+    place.topic->publish(0, 4);
+    std::vector<std::unique_ptr<test::Child>> crowd;
+    for (int process = 0; process < 3; ++process) {
+        crowd.push_back(std::make_unique<test::Child>([&place, process] {
+            const Broker broker(place.scratch.broker());
+            QueueAdmin admin(broker);
+            for (int round = 0; round < 25; ++round) {
+                try {
+                    (void)admin.ensure("t", "q", QueuePlace::plain());
+                    TestWorker worker(broker, "t", "q");
+                    if (worker.acquire(4).size() > 4) return 2;
+                    worker.leave();
+                    if (process == 0) admin.remove("t", "q", true);
+                } catch (const Error& error) {
+                    // another one deleted it in between
+                    if (error.code() != ErrorCode::not_found && error.code() != ErrorCode::mismatch) return 3;
+                }
+            }
+            return 0;
+        }));
+    }
+    for (const auto& child : crowd) CHECK(child->wait() == 0);
+    (void)place.admin->ensure("t", "q", QueuePlace::plain());
+    CHECK(place.queue_directories().size() == 1);
+    CHECK(place.broker.verify("t").damage.empty());
+    CHECK(place.admin->list("t").size() == 1);
 }

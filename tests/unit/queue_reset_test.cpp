@@ -1,10 +1,12 @@
 // Resets of queues: new words for each partition, and nothing that the old ones could do to anybody's records.
+#include "dead_letter_log.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
 #include "support/queue_place.hpp"
 #include "topic_paths.hpp"
 #include "work_creation.hpp"
+#include "work_settings.hpp"
 
 using namespace ringmain;
 using test::contains;
@@ -131,19 +133,38 @@ TEST_CASE("A queue that gates is not reset below the floor, and gates where it i
     CHECK(place.admin->describe("t", "q").partitions[0].gates);
 }
 
-TEST_CASE("A queue is not reset while the dead letter of a record is under way") {
+TEST_CASE("A reset decides the dead letters that are under way: those that are there stay, and no ticket stays open") {
+    QueuePlace place;
+    place.admin->create("t", "q");
+    place.topic->publish(0, 5);
+    TestWorker worker(place.broker, "t", "q");
+    const auto locks = worker.acquire(2);
+    REQUIRE(locks.size() == 2);
+    const auto memory = worker.work(0);
+    const layout::WorkSettings& settings = worker.files().settings();
+    DeadLetterLogs logs(place.broker.impl(), worker.files().handle(), "q", {letters_id(settings), std::string(letters_name(settings)), settings.letters_partitions});
+    DeadLetterLog letters(logs, 0, memory.reader());
+    for (const auto& [offset, word] : locks) {  // a worker that dies after one was committed, and before the other
+        const work_table::LetterOf letter{offset, 1, work_table::LetterReason::rejected};
+        REQUIRE(letters.prepare(letter) == Status::ok);
+        const auto ticket = letters.take_ticket();
+        REQUIRE(ticket.status == Status::ok);
+        REQUIRE(memory.change(offset, word, work_table::intent_word(letter.reason, 1, ticket.offset, memory.lap(offset))));
+        if (offset == 0) REQUIRE(letters.commit_at(ticket.offset, letter) == work_table::Sent::committed);
+    }
+    CHECK(place.admin->describe("t", "q").partitions[0].ending == 2);
+    place.admin->execute(place.admin->plan("t", "q", ResetTarget::at(1)), true);
+    CHECK(place.admin->describe("t", "q").partitions[0].lag.position == 1);
+    const VerifyReport report = place.broker.verify("t.dlq");
+    CHECK((report.records == 1 && report.skipped == 1 && report.open == 0));
+    CHECK(letters.commit_at(1, {1, 1, work_table::LetterReason::rejected}) == work_table::Sent::closed);
+    CHECK(memory.word_of(0) == work_table::done_word(0, work_table::DoneReason::dead));
+}
+
+TEST_CASE("Words that announce letters of a queue that has none do not keep it from being reset") {
     Place place;
     const auto memory = place.worker->work(0);
-    const std::uint64_t word = memory.word_of(2);
-    const std::uint64_t intent = work_table::intent_word(work_table::LetterReason::rejected, 1, 5, memory.lap(2));
-    REQUIRE(memory.change(2, word, intent));
-    const ResetPlan plan = place.admin->plan("t", "q", ResetTarget::latest());
-    const auto busy = thrown_by([&] { return place.admin->execute(plan, true); });
-    CHECK(busy.code == ErrorCode::busy);
-    CHECK_THAT(busy.text, contains("dead letter of partition 0 offset 2 is under way"));
-    CHECK(place.positions() == Offsets{2, 0});
-    CHECK(place.admin->describe("t", "q").partitions[0].ending == 1);
-    REQUIRE(memory.change(2, intent, word));
-    place.admin->execute(plan, true);
+    REQUIRE(memory.change(2, memory.word_of(2), work_table::intent_word(work_table::LetterReason::rejected, 1, 5, memory.lap(2))));
+    place.admin->execute(place.admin->plan("t", "q", ResetTarget::latest()), true);
     CHECK(place.positions() == Offsets{20, 10});
 }

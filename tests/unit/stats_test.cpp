@@ -18,6 +18,7 @@
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/group_topic.hpp"
+#include "support/queue_place.hpp"
 #include "support/stopped_child.hpp"
 #include "support/syscall_tracer.hpp"
 #include "support/test_broker.hpp"
@@ -147,6 +148,28 @@ TEST_CASE("A look shows groups with their members, states and lags") {
     REQUIRE(me != nullptr);
     CHECK((me->member_slots == 1 && me->group_partitions == 1 && me->held() == 1));
     CHECK(reader.take({.groups = false}).topics.at(0).groups.empty());
+}
+
+TEST_CASE("A look shows queues with their states and workers, and one that cannot be read with its error") {
+    test::QueuePlace place;
+    place.admin->create("t", "q", test::QueuePlace::plain());
+    place.admin->create("t", "bad", test::QueuePlace::plain());
+    place.topic->publish(0, 6);
+    test::TestWorker worker(place.broker, "t", "q");
+    REQUIRE(worker.acquire(4).size() == 4);
+    std::filesystem::resize_file(place.work_of("bad") / "workers", 10);
+    StatsReader reader(place.broker);
+    const BrokerStats stats = reader.take();
+    const TopicStats& topic = stats.topics.at(0);
+    REQUIRE(topic.queues.size() == 2);
+    CHECK((topic.queues[0].name == "bad" && topic.queues[0].error_code == ErrorCode::corrupt && topic.queues[0].partitions.empty()));
+    CHECK_THAT(topic.queues[0].error, test::contains("workers"));
+    CHECK((topic.queues[1].name == "q" && topic.queues[1].error.empty() && topic.queues[1].partitions[0].acquired == 4));
+    const ClientStats* const me = client_with_pid(stats, ::getpid());
+    REQUIRE(me != nullptr);
+    CHECK((me->workers == 1 && me->acquired_records == 4));
+    place.admin->remove("t", "q", true);
+    CHECK(reader.take().topics.at(0).queues.size() == 1);
 }
 
 TEST_CASE("A look names the clients that live, and what each holds") {
@@ -368,6 +391,7 @@ TEST_CASE("Looking again maps nothing that was mapped before") {
         SKIP("ptrace is not permitted here");
     test::TestBroker place;
     place.broker.create_topic("t", small(4));
+    QueueAdmin(place.broker).create("t", "q", test::QueuePlace::plain());
     const auto mappings_of = [&](int looks) {
         const auto calls = test::system_calls_of([&] {
             StatsReader reader(Broker(place.broker.directory()));

@@ -12,6 +12,7 @@
 #include "support/queue_place.hpp"
 #include "topic_paths.hpp"
 #include "work_creation.hpp"
+#include "work_leftovers.hpp"
 #include "work_settings.hpp"
 
 using namespace ringmain;
@@ -237,4 +238,35 @@ TEST_CASE("Who may write a topic makes queues of it that its owner may use, and 
     test::TestWorker worker(place.broker, "t", "q");  // root; anybody, by the mode
     place.admin->remove("t", "q", true);
     CHECK(place.queue_directories().empty());
+}
+
+TEST_CASE("A link in the place of a topic's queues, or of one of them, leads nobody to another's files") {
+    QueuePlace place;
+    const fs::path theirs = place.scratch.path() / "theirs";
+    fs::create_directories(theirs / "0-2");
+    std::ofstream(theirs / "0-2" / "0.7") << "precious";
+    std::ofstream(theirs / "note") << "precious";
+    const auto untouched = [&] { return fs::exists(theirs / "0-2" / "0.7") && fs::exists(theirs / "note") && QueuePlace::names_in(theirs).size() == 2; };
+    const fs::path queues = queues_path(place.directory());
+    fs::create_directory_symlink(theirs, queues);
+    const auto refused = thrown_by([&] { place.admin->create("t", "q", QueuePlace::plain()); return 0; });
+    CHECK(refused.code == ErrorCode::corrupt);
+    CHECK_THAT(refused.text, contains("'" + queues.string() + "' is no directory"));
+    CHECK(sweep_work_leftovers(place.topic->files(), place.broker.impl()->clients()) == 0);
+    CHECK_FALSE(remove_work(place.topic->files(), {0, 2}));
+    CHECK(untouched());
+    fs::remove(queues);
+    place.admin->create("t", "q", QueuePlace::plain());
+    const fs::path work = place.work_of("q");
+    fs::rename(work, place.scratch.path() / "moved");
+    fs::create_directory_symlink(theirs / "0-2", work);
+    CHECK(sweep_work_leftovers(place.topic->files(), place.broker.impl()->clients()) == 0);
+    CHECK(thrown_by([&] { make_words(place.topic->files(), "0-1-1", {2, 0, 0, 64, 1, 0}, 7); return 0; }).code.has_value());
+    CHECK_FALSE(remove_words(place.topic->files(), {0, 2}, 0, 7));
+    place.broker.set_access("t", {.owner = {}, .group = {}, .mode = 0600});
+    place.admin->remove("t", "q", true);
+    CHECK_FALSE(fs::exists(fs::symlink_status(work)));
+    CHECK(untouched());
+    place.broker.delete_topic("t");
+    CHECK(untouched());
 }
