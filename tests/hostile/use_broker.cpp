@@ -10,9 +10,9 @@
 #include "ringmain/consumer.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/queue.hpp"
 #include "ringmain/queue_admin.hpp"
 #include "ringmain/stats.hpp"
-#include "support/queue_place.hpp"
 
 namespace ringmain::test {
 
@@ -103,36 +103,27 @@ void publish_named(const Broker& broker, bool exclusive) {
     }
 }
 
-/// Takes and settles what there is of the queue, as a worker does.
+/// Takes and settles what there is of the queue.
 void work(const Broker& broker) {
-    WorkFiles files = open_queue(broker.impl()->open_topic(kImageTopic), kImageQueue, platform::Access::read_write);
-    const platform::Mapping log = files.topic().map_partition(0, platform::Access::read_write);
-    const WorkFiles::Part& part = files.part(0);
-    const work_table::WorkMemory<platform::HostMemory> memory(
-        part.base, part.geometry, files.topic().groups(),
-        {log.data(), geometry_of(log), files.topic().readers(0), files.topic().group_gates(0)});
-    work_table::Workers<platform::HostMemory> workers(files.workers(), layout::kWorkersMax);
-    const std::uint64_t client = broker.impl()->client().word();
-    const auto slot = workers.join(client, [](std::uint64_t) { return false; }, [](std::uint32_t, std::uint64_t) {});
-    if (!slot)
-        return;
-    work_table::NoLetters letters;
-    for (std::uint64_t later_ms = 0; later_ms < 200'000; later_ms += 20'000) {
-        const std::uint64_t now = platform::shared_monotonic_ms() + later_ms;
-        AnyRecords records{memory, {}};
-        (void)work_table::Acquiring(memory, files.rules(), letters, *slot).acquire(5, now, records);
-        work_table::Settling<platform::HostMemory, work_table::NoLetters> settling(memory, files.rules(), letters, *slot);
-        for (std::size_t i = 0; i < records.taken.size(); ++i) {
-            const auto& [offset, word] = records.taken[i];
-            if (i % 3 == 0)
-                (void)settling.ack(offset, word);
-            else if (i % 3 == 1)
-                (void)settling.nack(offset, word, {}, now);
-            else
-                (void)settling.reject(offset, word, now);
+    QueueWorker worker(broker, kImageTopic, kImageQueue);
+    std::uint64_t sum = 0;
+    for (int round = 0; round < 6; ++round) {
+        const AcquireResult acquired = worker.acquire(5);
+        std::size_t i = 0;
+        for (const QueueRecord& one : acquired.records) {
+            sum += touch(one.record);
+            Lock lock = one.lock;
+            switch (i++ % 5) {
+                case 0: (void)worker.ack(lock); break;
+                case 1: (void)worker.nack(lock, std::chrono::milliseconds(0)); break;
+                case 2: (void)worker.reject(lock, "hostile"); break;
+                case 3: (void)worker.renew(lock); break;
+                default: (void)worker.release(lock); break;
+            }
         }
     }
-    workers.leave(*slot, client);
+    if (sum == 1)
+        throw std::runtime_error("unlikely");  // keeps the reads
 }
 
 void administer_queues(const Broker& broker) {

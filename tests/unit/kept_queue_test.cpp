@@ -188,7 +188,7 @@ TEST_CASE("What nobody will use of queues is swept: of groups that are gone, of 
     CHECK(place.queue_directories().size() == good.size() + 2);
     CHECK(QueuePlace::names_in(work).size() == 4);
     make(queues / "2-5" / "workers");
-    place.admin->create("t", "r", QueuePlace::plain());  // something changes, so that a keeper looks
+    place.topic->create("stream");  // something changes, so that a keeper looks
     KeeperReport sum;
     for (int i = 0; i < 3; ++i) sum.swept_directories += place.step().swept_directories;
     CHECK(sum.swept_directories == 1);

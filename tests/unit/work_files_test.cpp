@@ -86,7 +86,9 @@ TEST_CASE("D05 A queue for which there is no room is an error that says how much
     CHECK(thrown.code == ErrorCode::no_space);
     CHECK_THAT(thrown.text, contains("bytes needed, ") && contains(" free") && contains("topic 't'"));
     CHECK(place.queue_directories() == before);
-    const auto words = thrown_by([&] { make_words(*topic, "0-1-77", {1, 2, 0, std::uint64_t{1} << 46, 1, 0}, 5); return 0; });
+    layout::WorkGeometry large = place.open().part(0).geometry;
+    large.window = work.window;
+    const auto words = thrown_by([&] { make_words(*topic, "0-1-77", large, 5); return 0; });
     CHECK(words.code == ErrorCode::no_space);
     CHECK(place.queue_directories() == before);
 }
