@@ -83,7 +83,9 @@ orders::Defect defect_of(const std::string& name) {
         return orders::Defect::repeat;
     if (name == "swap")
         return orders::Defect::swap;
-    throw UsageError(fmt::format("--plant: '{}' is none of skip, repeat, swap", name));
+    if (name == "forget")
+        return orders::Defect::forget;
+    throw UsageError(fmt::format("--plant: '{}' is none of skip, repeat, swap, forget", name));
 }
 
 void check(const DemoArguments& arguments) {
@@ -152,7 +154,8 @@ void add_demo(CLI::App& app) {
     command
         ->add_option(
             "SCENARIO", arguments->scenario,
-            "orders (default): consumer groups share the work on orders, one member is killed and one stopped. "
+            "orders (default): consumer groups and a work queue share the work on orders, a member and a worker are killed, one "
+            "member is stopped, and one order fails until it is mended. "
             "telemetry: live and late readers of everything in /proc, or of a CSV file, and a killed producer")
         ->type_name("");
     command->add_option_function<std::string>(
@@ -166,7 +169,8 @@ void add_demo(CLI::App& app) {
     command
         ->add_option_function<std::string>(
             "--plant", [arguments](const std::string& name) { arguments->defect = defect_of(name); },
-            "Orders: let a member do one thing wrong, to see that it is noticed: skip, repeat or swap events")
+            "Orders: let a member do one thing wrong, to see that it is noticed: skip, repeat or swap events, or forget a "
+            "label")
         ->type_name("DEFECT");
     command->add_flag("--json", arguments->job.json, "Print the final table as one object; progress goes to stderr");
     command->footer(

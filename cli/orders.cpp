@@ -30,7 +30,7 @@ StageFacts play(Plan& plan, Records& records, std::FILE* stream) {
 bool run_orders(const OrdersOptions& options) {
     catch_stop_signals();
     Plan plan = make_plan(options);
-    Records records(plan.journal_entries);
+    Records records(plan.journal_entries, plan.label_entries);
     const StageFacts facts = play(plan, records, options.json ? stderr : stdout);
     const RunResult result = judge(plan, records, facts);
     print(options.json ? report_to_json(result) : report_to_text(result));

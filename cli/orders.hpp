@@ -1,5 +1,6 @@
-// The story of the consumer groups: orders from several producers, three groups that handle them, a member that is
-// killed and one that is stopped, with every handling counted.
+// The story of the consumer groups and of a work queue: orders from several producers, three groups that handle them, a
+// queue that prints their labels, a member and a worker that are killed and a member that is stopped, with every handling
+// counted.
 #pragma once
 
 #include <array>
@@ -51,12 +52,13 @@ inline constexpr std::uint32_t kKilled = 1;     ///< The member that gets SIGKIL
 inline constexpr std::uint32_t kStopped = 2;    ///< The member that gets SIGSTOP.
 inline constexpr std::uint32_t kDefective = 3;  ///< The member that a planted defect is in.
 
-/// What one member can be told to do wrong once, so that one can see that it is noticed.
+/// What one member, or one printer, can be told to do wrong once, so that one can see that it is noticed.
 enum class Defect : std::uint8_t {
     none,
     skip,    ///< An event is not handled.
     repeat,  ///< An event is handled twice.
     swap,    ///< Two events of an order are handled in the wrong order.
+    forget,  ///< A label is acknowledged that was not printed.
 };
 
 struct OrdersOptions {

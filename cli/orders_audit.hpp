@@ -12,12 +12,14 @@
 
 namespace ringmain::cli::orders {
 
-/// What happened to members, by the stage's clock; 0: never.
+/// What happened to members and printers, by the stage's clock; 0: never.
 struct Moments {
     std::int64_t started_ns = 0;
     std::int64_t killed_ns = 0;
     std::int64_t stopped_ns = 0;
     std::int64_t continued_ns = 0;
+    std::int64_t printer_killed_ns = 0;
+    std::int64_t mended_ns = 0;
 };
 
 /// One member's time with one partition.

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "demo_text.hpp"
+#include "orders_labels_checks.hpp"
 #include "orders_report.hpp"
 
 namespace ringmain::cli::orders {
@@ -102,7 +104,7 @@ bool RunResult::good() const noexcept {
 }
 
 RunResult judge(const Plan& plan, const Records& records, const StageFacts& facts) {
-    RunResult result{plan, *records.board, facts, {}, {}, {}};
+    RunResult result{plan, *records.board, facts, {}, {}, {}, {}};
     for (std::size_t member = 0; member < kMembers.size(); ++member)
         result.journals[member] = records.journals[member].entries();
     result.checks.push_back(check_published(result));
@@ -116,6 +118,9 @@ RunResult judge(const Plan& plan, const Records& records, const StageFacts& fact
     }
     result.checks.push_back(check_stopped(result));
     result.checks.push_back(check_lag(result));
+    result.labels = audit_labels(label_journals(records.label_journals), plan.orders());
+    for (demo::Check& check : check_labels(result))
+        result.checks.push_back(std::move(check));
     return result;
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
+#include <stdexcept>
 
 namespace ringmain::cli::orders {
 
@@ -27,29 +30,57 @@ struct Entry {
     Kind kind = Kind::handled;
 };
 
+/// Memory for entries, shared with every child that is forked from now on.
+class JournalMemory {
+public:
+    /// Throws std::system_error.
+    explicit JournalMemory(std::size_t bytes);
+    JournalMemory(JournalMemory&& other) noexcept;
+    JournalMemory& operator=(JournalMemory&&) = delete;
+    ~JournalMemory();
+
+    [[nodiscard]] void* data() const noexcept { return data_; }
+
+private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
 /// Written by one process, which may be killed at any moment; read by the one that made it. An entry is there once it
 /// is counted.
-class Journal {
+template <class EntryType>
+class JournalOf {
 public:
-    /// Shared with every child that is forked from now on. Throws std::system_error.
-    explicit Journal(std::uint64_t entries_max);
-    Journal(Journal&& other) noexcept;
-    Journal& operator=(Journal&&) = delete;
-    ~Journal();
+    /// Throws std::system_error.
+    explicit JournalOf(std::uint64_t entries_max)
+        : memory_(sizeof(Header) + entries_max * sizeof(EntryType)),
+          header_(new (memory_.data()) Header),
+          entries_max_(entries_max) {}
 
     /// Throws std::runtime_error if it is full.
-    void append(const Entry& entry);
-    [[nodiscard]] std::span<const Entry> entries() const noexcept;
+    void append(const EntryType& entry) {
+        const std::uint64_t count = header_->count.load(std::memory_order_relaxed);  // relaxed: written here alone
+        if (count == entries_max_)
+            throw std::runtime_error("the journal is full");
+        new (first() + count) EntryType(entry);
+        header_->count.store(count + 1, std::memory_order_release);  // release JOURNAL_ENTRY
+    }
+    [[nodiscard]] std::span<const EntryType> entries() const noexcept {
+        return {first(), header_->count.load(std::memory_order_acquire)};  // acquire JOURNAL_ENTRY
+    }
 
 private:
     struct Header {
         std::atomic<std::uint64_t> count{0};
     };
-    [[nodiscard]] Entry* first() const noexcept { return reinterpret_cast<Entry*>(header_ + 1); }
-    [[nodiscard]] std::size_t bytes() const noexcept { return sizeof(Header) + entries_max_ * sizeof(Entry); }
+    static_assert(alignof(EntryType) <= sizeof(Header), "the entries begin right behind the header");
+    [[nodiscard]] EntryType* first() const noexcept { return reinterpret_cast<EntryType*>(header_ + 1); }
 
-    Header* header_ = nullptr;
-    std::uint64_t entries_max_ = 0;
+    JournalMemory memory_;
+    Header* header_;
+    std::uint64_t entries_max_;
 };
+
+using Journal = JournalOf<Entry>;
 
 }  // namespace ringmain::cli::orders

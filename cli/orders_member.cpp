@@ -1,7 +1,6 @@
 // A member of a group: polls, works on each event, writes down that it did, and commits now and then.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -24,17 +23,11 @@ constexpr milliseconds kPollTimeout{20};
 constexpr std::uint64_t kCommitEvents = 25;           // a commit after so many events,
 constexpr std::int64_t kCommitEveryNs = 100'000'000;  // or after this time
 constexpr std::uint64_t kDefectAfter = 100;           // a planted defect waits for so many events
-constexpr std::string_view kKeyPrefix = "order-";
 
 std::uint32_t order_of(const ConsumerRecord& record) {
     const std::string_view key = text_or(record.key, "");
-    std::uint32_t order = 0;
-    if (key.starts_with(kKeyPrefix)) {
-        const char* const end = key.data() + key.size();
-        const auto parsed = std::from_chars(key.data() + kKeyPrefix.size(), end, order);
-        if (parsed.ec == std::errc() && parsed.ptr == end)
-            return order;
-    }
+    if (const auto order = order_named(key))
+        return *order;
     throw std::runtime_error(
         fmt::format("partition {}, offset {}: the key '{}' is no order's", record.partition, record.offset, key));
 }

@@ -20,10 +20,12 @@ constexpr std::array<std::uint64_t, kSteps.size()> kDelay = {0, 3, 8, 15};
 
 class OrderDesk {
 public:
-    OrderDesk(const Plan& plan, const Board& board, ProducerPanel& panel, Producer& producer, std::uint32_t index)
+    OrderDesk(const Plan& plan, const Board& board, ProducerPanel& panel, Producer& producer, Producer& labels,
+              std::uint32_t index)
         : plan_(plan),
           panel_(panel),
           producer_(producer),
+          labels_(labels),
           index_(index),
           started_ns_(board.started_ns.load(std::memory_order_relaxed)) {}
 
@@ -49,31 +51,49 @@ private:
         record.key = as_bytes(key);
         record.value = as_bytes(value);
         record.headers = numbers.headers();
-        const PublishResult result = producer_.publish(record);
-        if (result.status != Status::ok)
-            throw std::runtime_error(fmt::format("publish of {}: {}", key, to_string(result.status)));
+        publish(producer_, record);
         panel_.published.store(++published_, std::memory_order_relaxed);
+        if (step != kLabelStep)
+            return;
+        record.value = as_bytes(town_of(order));
+        record.headers = {};
+        publish(labels_, record);
+        panel_.labels.store(++labels_published_, std::memory_order_relaxed);
+    }
+
+    static void publish(Producer& producer, const ProducerRecord& record) {
+        const PublishResult result = producer.publish(record);
+        if (result.status == Status::ok)
+            return;
+        throw std::runtime_error(fmt::format("publish of {} to {}: {}", text_or(record.key, "-"), producer.topic(),
+                                             to_string(result.status)));
     }
 
     const Plan& plan_;
     ProducerPanel& panel_;
     Producer& producer_;
+    Producer& labels_;
     std::uint32_t index_;
     std::int64_t started_ns_;
     std::uint64_t published_ = 0;
+    std::uint64_t labels_published_ = 0;
 };
 
 }  // namespace
 
 void run_producer(const Plan& plan, Board& board, std::uint32_t index) {
     ProducerPanel& panel = board.producers[index];
-    Producer producer(Broker(plan.broker), kTopic);
-    for (std::uint32_t partition = 0; partition < producer.partitions(); ++partition)
-        producer.attach(partition);
+    const Broker broker(plan.broker);
+    Producer producer(broker, kTopic);
+    Producer labels(broker, kLabels);
+    for (Producer* each : {&producer, &labels}) {
+        for (std::uint32_t partition = 0; partition < each->partitions(); ++partition)
+            each->attach(partition);
+    }
     panel.ready.store(true, std::memory_order_release);
     while (board.started_ns.load(std::memory_order_acquire) == 0)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    OrderDesk(plan, board, panel, producer, index).work();
+    OrderDesk(plan, board, panel, producer, labels, index).work();
 }
 
 }  // namespace ringmain::cli::orders

@@ -71,6 +71,27 @@ void write_awakening(std::string& text, const RunResult& result) {
     line(text, "  events handed out to it since                 {:>10}", grouped(awakening.polled));
 }
 
+std::optional<std::uint64_t> returned_after_ns(const RunResult& result) {
+    if (!result.labels.held_again_ns)
+        return std::nullopt;
+    return static_cast<std::uint64_t>(*result.labels.held_again_ns - result.facts.moments.printer_killed_ns);
+}
+
+void write_labels(std::string& text, const RunResult& result) {
+    const LabelsAudit& audit = result.labels;
+    line(text, "the queue {} of {}: {} workers, {} partitions", kQueue, kLabels, kPrinters.size(), kLabelPartitions);
+    line(text, "  labels printed                                {:>10}   in {} deliveries", grouped(audit.printed),
+         grouped(audit.deliveries));
+    line(text, "  held by {} when it was killed          {:>10}   {} of them printed, which others did again",
+         kPrinters[kKilledPrinter], grouped(audit.held.labels), grouped(audit.held.printed));
+    line(text, "  all of these in others' hands after           {:>10}", duration_or_dash(returned_after_ns(result)));
+    line(text, "  attempts of the poison order that failed      {:>10}   then {} letter, replayed when the map was mended",
+         grouped(audit.poison.failed), grouped(load(result.board.letters.letters)));
+    line(text, "  printed then after                            {:>10}",
+         duration(result.facts.poison_printed_after_ns));
+    line(text, "  attempts of the flaky order that failed       {:>10}   then it was printed", grouped(audit.flaky.failed));
+}
+
 }  // namespace
 
 std::string report_to_text(const RunResult& result) {
@@ -79,6 +100,7 @@ std::string report_to_text(const RunResult& result) {
     write_cost(text, result, "kill", kKilled, result.facts.moments.killed_ns);
     write_cost(text, result, "stop", kStopped, result.facts.moments.stopped_ns);
     write_awakening(text, result);
+    write_labels(text, result);
     line(text, "session time-out {}; evicted by the keeper {}, all others by members of their group",
          duration(static_cast<std::uint64_t>(std::chrono::nanoseconds(kSessionTimeout).count())),
          grouped(load(result.board.house.evicted_members)));

@@ -10,6 +10,7 @@
 #include "demo_check.hpp"
 #include "orders_audit.hpp"
 #include "orders_board.hpp"
+#include "orders_labels_audit.hpp"
 #include "orders_plan.hpp"
 #include "orders_stage.hpp"
 
@@ -21,6 +22,7 @@ struct RunResult {
     StageFacts facts;
     Journals journals;
     std::array<GroupAudit, kGroups.size()> audits;
+    LabelsAudit labels;
     std::vector<demo::Check> checks;
 
     [[nodiscard]] bool good() const noexcept;

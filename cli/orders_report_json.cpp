@@ -67,6 +67,48 @@ Json stop_to_json(const RunResult& result) {
     return stop;
 }
 
+Json trouble_to_json(std::uint32_t order, const Trouble& trouble) {
+    return {{"order", order},
+            {"failed", trouble.failed},
+            {"printed_at_attempt", trouble.printed_at ? Json(*trouble.printed_at) : Json(nullptr)}};
+}
+
+Json queue_to_json(const RunResult& result) {
+    const LabelsAudit& audit = result.labels;
+    const QueuePanel& queue = result.board.queue;
+    const LettersPanel& letters = result.board.letters;
+    Json poison = trouble_to_json(kPoisonOrder, audit.poison);
+    poison["letters"] = load(letters.letters);
+    poison["replayed"] = load(letters.replayed);
+    poison["replayed_again"] = load(letters.replayed_again);
+    poison["printed_after_mending_ns"] = result.facts.poison_printed_after_ns;
+    Json held_again_ns = nullptr;
+    if (audit.held_again_ns)
+        held_again_ns = *audit.held_again_ns - result.facts.moments.printer_killed_ns;
+    return {{"queue", kQueue},
+            {"topic", kLabels},
+            {"workers", kPrinters.size()},
+            {"partitions", kLabelPartitions},
+            {"printed", audit.printed},
+            {"distinct", audit.distinct},
+            {"missing", audit.missing},
+            {"deliveries", audit.deliveries},
+            {"repeated", audit.repeated},
+            {"repeated_otherwise", audit.repeated_other},
+            {"lag", load(queue.lag)},
+            {"returned", load(queue.returned)},
+            {"expired", load(queue.expired)},
+            {"dead_lettered", load(queue.dead_lettered)},
+            {"kill",
+             {{"worker", kPrinters[kKilledPrinter]},
+              {"held", audit.held.labels},
+              {"printed", audit.held.printed},
+              {"delivered_again", audit.held_again},
+              {"all_again_ns", held_again_ns}}},
+            {"poison", poison},
+            {"flaky", trouble_to_json(kFlakyOrder, audit.flaky)}};
+}
+
 }  // namespace
 
 std::string report_to_json(const RunResult& result) {
@@ -85,6 +127,7 @@ std::string report_to_json(const RunResult& result) {
         {"groups", groups},
         {"kill", cost_to_json(result, kKilled, result.facts.moments.killed_ns, result.facts.killed_uncommitted)},
         {"stop", stop_to_json(result)},
+        {"queue", queue_to_json(result)},
         {"evicted_by_keeper", load(result.board.house.evicted_members)},
         {"checks", checks}};
     return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -17,11 +17,8 @@ namespace {
 using demo::grouped;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-using std::chrono::nanoseconds;
-using std::chrono::seconds;
 
 constexpr milliseconds kTick{2};
-constexpr seconds kPatience{20};          // for anything that takes milliseconds unless something is wrong
 constexpr microseconds kCatchEvery{300};  // between two attempts to catch a member at work
 constexpr std::uint64_t kCaughtWith = 5;  // events that are handled and not committed
 
@@ -47,10 +44,14 @@ Stage::Stage(const Plan& plan, Records& records, demo::Narrator& narrator)
 StageFacts Stage::run() {
     raise_house();
     let_members_join();
+    raise_printers();
     start_producers();
+    watch_flaky_order();
+    kill_printer();
     kill_one();
     stop_one();
     continue_it();
+    mend_map();
     let_producers_end();
     let_groups_end();
     return facts_;
@@ -63,6 +64,8 @@ void Stage::raise_house() {
                                 grouped(plan_.topic_options.records),
                                 static_cast<double>(load(board_.house.topic_bytes)) / 1048576.0,
                                 plan_.broker.string()));
+    narrator_.event(fmt::format("topic '{}': {} partitions, a label for each order; with its dead letters {:.1f} MiB", kLabels,
+                                kLabelPartitions, static_cast<double>(load(board_.house.label_bytes)) / 1048576.0));
 }
 
 void Stage::let_members_join() {
@@ -145,30 +148,37 @@ void Stage::let_producers_end() {
 }
 
 void Stage::let_groups_end() {
-    waiting_.until("the groups' commits of everything", kPatience, [&] {
+    waiting_.until("the end of the work of groups and printers", kPatience, [&] {
         waiting_.for_look("a look at the groups", board_.house.looks_wanted, board_.house.looks_taken);
         return lag() == 0;
     });
     board_.close.store(true, std::memory_order_release);
     waiting_.until("the members' end", kPatience, [&] {
-        return std::count_if(members_.begin(), members_.end(), [](demo::Child& child) { return !child.ended(); }) == 0;
+        const auto at_work = [](demo::Child& child) { return !child.ended(); };
+        return std::count_if(members_.begin(), members_.end(), at_work) == 0 &&
+               std::count_if(printers_.begin(), printers_.end(), at_work) == 0;
     });
     board_.stop_keeping.store(true, std::memory_order_release);
     waiting_.until("the house's end", kPatience, [&] { return house_.ended(); });
-    narrator_.event("every group has committed everything");
+    narrator_.event("every group has committed everything, and every label is printed");
 }
 
 /// Stops a member between two events of which it has committed neither, with more of them in its hands.
 void Stage::catch_at_work(std::uint32_t member) {
     const MemberPanel& panel = board_.members[member];
-    const auto at_work = [&] { return load(panel.uncommitted) >= kCaughtWith && load(panel.in_hand) != 0; };
-    waiting_.until(fmt::format("{} at work", kMembers[member].name), kPatience, [&] {
+    catch_child(fmt::format("{} at work", kMembers[member].name), members_[member],
+                [&] { return load(panel.uncommitted) >= kCaughtWith && load(panel.in_hand) != 0; });
+}
+
+/// Stops a child while it does what it is to be caught at.
+void Stage::catch_child(std::string_view what, demo::Child& child, const std::function<bool()>& at_work) const {
+    waiting_.until(what, kPatience, [&] {
         const auto deadline = Clock::now() + kTick;
         while (Clock::now() < deadline) {
-            if (at_work() && members_[member].stop()) {
+            if (at_work() && child.stop()) {
                 if (at_work())
                     return true;
-                members_[member].resume();
+                child.resume();
             }
             std::this_thread::sleep_for(kCatchEvery);
         }
@@ -199,6 +209,8 @@ void Stage::check_on_everybody() {
     house_.ended();
     for (demo::Child& member : members_)
         member.ended();
+    for (demo::Child& printer : printers_)
+        printer.ended();
     for (demo::Child& producer : producers_)
         producer.ended();
 }
@@ -209,6 +221,7 @@ void Stage::show_progress() {
     std::string text = fmt::format("events {:>5}", grouped(published()));
     for (std::uint32_t group = 0; group < kGroups.size(); ++group)
         text += "  " + progress_of(group);
+    text += fmt::format("  labels {:>5}", grouped(labels_printed()));
     narrator_.progress(text);
 }
 
@@ -253,7 +266,7 @@ std::uint64_t Stage::lag() const noexcept {
     std::uint64_t sum = 0;
     for (const GroupPanel& group : board_.groups)
         sum += load(group.lag);
-    return sum;
+    return sum + load(board_.queue.lag);
 }
 
 }  // namespace ringmain::cli::orders

@@ -221,7 +221,7 @@ TEST_CASE("Repeats of a member that was neither killed nor stopped nor evicted a
     options.producers = 1;
     Plan plan = make_plan(options);
     plan.orders_per_producer = 1;
-    Records records(100);
+    Records records(100, 100);
     const auto write = [&](std::uint32_t member, Entry::Kind kind, std::uint64_t offset, std::uint8_t step = 0) {
         Entry entry;
         entry.tick = records.board->groups[0].tick.fetch_add(1);
