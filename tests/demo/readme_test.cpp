@@ -73,7 +73,7 @@ TEST_CASE("The programs in the README are short and print what is shown behind t
     CHECK(early.exit_code == 0);
     CHECK(early.output == "");
     const std::vector<FencedBlock> blocks = fenced_blocks(read_source_file("README.md"));
-    std::vector<std::string> names = {"producer", "consumer", "group_member"};
+    std::vector<std::string> names = {"producer", "consumer", "group_member", "queue_worker"};
     for (std::size_t i = 0; i + 1 < blocks.size(); ++i) {
         if (blocks[i].language != "cpp")
             continue;
@@ -108,10 +108,11 @@ TEST_CASE("The programs in the README are the examples") {
         if (block.language == "cpp")
             programs.push_back(block.text);
     }
-    REQUIRE(programs.size() == 3);
+    REQUIRE(programs.size() == 4);
     CHECK(programs[0] == without_first_line(read_source_file("examples/producer.cpp")));
     CHECK(programs[1] == without_first_line(read_source_file("examples/consumer.cpp")));
     CHECK(programs[2] == without_first_line(read_source_file("examples/group_member.cpp")));
+    CHECK(programs[3] == without_first_line(read_source_file("examples/queue_worker.cpp")));
 }
 
 TEST_CASE("The limits in the README are those of the headers") {
