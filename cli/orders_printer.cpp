@@ -88,7 +88,7 @@ private:
         std::this_thread::sleep_for(kPrinting);
         job.error = trouble_with(job);
         if (job.error.empty()) {
-            if (!forget())
+            if (!forget(job.order))
                 note(job, LabelEntry::Kind::printed);
             panel_.printed.store(++printed_, std::memory_order_relaxed);
         } else {
@@ -108,8 +108,9 @@ private:
     }
 
     /// The planted defect, once: a label is acknowledged that was not printed.
-    bool forget() {
-        if (plan_.options.defect != Defect::forget || printer_ != kForgetfulPrinter || printed_ < kDefectAfter || forgot_)
+    bool forget(std::uint32_t order) {
+        const bool now = plan_.options.defect == Defect::forget && printer_ == kForgetfulPrinter && !forgot_;
+        if (!now || printed_ < kDefectAfter || order == kPoisonOrder || order == kFlakyOrder)
             return false;
         forgot_ = true;
         return true;
