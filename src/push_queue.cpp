@@ -86,6 +86,8 @@ private:
         }
         if (acquired.status == Status::would_block)
             (void)flight_.wait(1ms);  // other workers have all that the queue lets out
+        if (acquired.status == Status::corrupt)
+            (void)flight_.wait(20ms);  // what is damaged stays so: no hurry
         return acquired.status;
     }
 

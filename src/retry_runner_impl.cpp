@@ -18,9 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kShare = 16;                     // records of one partition, before it is another's turn
-constexpr std::size_t kBatchMax = 256;                 // records of one call
-constexpr std::chrono::nanoseconds kCallMax = 50ms;    // how long a call goes on handing out
+constexpr std::size_t kShare = 16;                   // records of one partition, before it is another's turn
+constexpr std::size_t kBatchMax = 256;               // records of one call
+constexpr std::chrono::nanoseconds kCallMax = 50ms;  // how long a call goes on handing out
+constexpr std::chrono::nanoseconds kTroubleWait = 20ms;
 constexpr std::chrono::nanoseconds kLettersRest = 1s;  // without letters, before their places are given back
 
 GroupOptions committing_itself(const GroupOptions& group) {
@@ -156,6 +157,8 @@ RunResult RetryRunner::Impl::run(const RetryHandler& handler, const Stop& stop,
         all += last.counts;
         if (each)
             each(last);
+        if (last.status != Status::ok)
+            (void)flight_.wait(std::min(sleep_max, kTroubleWait));  // what is damaged stays so: no hurry
     }
     last.counts = all;
     return last;

@@ -157,7 +157,7 @@ struct RunCounts {
 
 struct RunResult {
     /// ok also when nothing was there. evicted (the next call joins again), fenced_instance, group_deleted,
-    /// topic_deleted, corrupt, forked, misuse: as in PollResult.
+    /// topic_deleted, corrupt, forked, misuse: as in PollResult; no_group after close.
     Status status = Status::ok;
     RunCounts counts;
     std::span<const Gap> gaps;  ///< Records lost to retention, or damaged. Valid until the next call, as all below.

@@ -14,6 +14,7 @@
 #include "ringmain/broker.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/queue.hpp"
 #include "support/catch.hpp"
 #include "support/child.hpp"
 #include "support/scratch_directory.hpp"
@@ -117,6 +118,7 @@ TEST_CASE("Truncated files are refused before anything in them is followed") {
                     Consumer consumer(broker);
                     consumer.assign(kImageTopic);
                     Producer producer(broker, kImageTopic);
+                    QueueWorker worker(broker, kImageTopic, kImageQueue);
                 } catch (const Error&) {
                     use_broker(image.directory());
                     return 0;

@@ -105,3 +105,21 @@ TEST_CASE("A runner whose group or topic is deleted says so, and its fork()ed co
     const RunResult last = again.run(fails, [] { return false; });
     CHECK(last.status == Status::topic_deleted);
 }
+
+TEST_CASE("A run ends when it is told to, behind the record that it is at, and what it finished is committed") {
+    RetryPlace place;
+    place.publish_many(10);
+    RetryRunner runner(place.broker, "t", group(), at_once());
+    std::uint64_t handled = 0;
+    std::uint64_t told = 0;
+    const RunResult result = runner.run([&](const ConsumerRecord&) { ++handled; }, [&] { return handled == 4; },
+                                        [&](const RunResult& one) { told += one.counts.handled; });
+    CHECK(handled == 4);
+    CHECK(told == 4);
+    CHECK(result.counts.succeeded == 4);
+    CHECK(result.status == Status::ok);
+    CHECK(place.committed() == 4);
+    runner.close();
+    CHECK(runner.run_once(fails).status == Status::no_group);
+    CHECK(GroupAdmin(place.broker).describe("t", "g").members.empty());
+}
