@@ -14,6 +14,7 @@
 #include "platform/mapping.hpp"
 #include "ringmain/error.hpp"
 #include "topic_name.hpp"
+#include "topic_paths.hpp"
 
 namespace ringmain {
 
@@ -35,7 +36,7 @@ bool belongs_to_group(const TopicFiles& topic, const layout::WorkSettings& setti
 
 // Nothing: no letters go anywhere, or the file is none that can be believed.
 std::optional<Edge> edge_of(const TopicFiles& topic, const std::filesystem::path& directory) {
-    const std::filesystem::path path = directory / "workers";
+    const std::filesystem::path path = workers_path(directory);
     const platform::Mapping file(path, platform::Access::read_only, layout::kWorkersFileBytes);
     if (check_stamp(file, path, layout::FileKind::workers) != topic.id())
         return std::nullopt;
@@ -51,7 +52,7 @@ std::optional<Edge> edge_of(const TopicFiles& topic, const std::filesystem::path
 
 std::vector<Edge> edges_of(const TopicFiles& topic) {
     std::vector<Edge> edges;
-    const std::filesystem::path queues = topic.directory() / "queues";
+    const std::filesystem::path queues = queues_path(topic.directory());
     for (const std::string& name : platform::names_in(queues)) {
         if (name.starts_with('.'))
             continue;  // not whole yet: whoever makes it looks for a cycle itself

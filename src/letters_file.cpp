@@ -1,17 +1,16 @@
 // What became of a dead-letter topic's letters.
 #include "letters_file.hpp"
 
-#include <charconv>
 #include <cstring>
 
 #include "error_about.hpp"
 #include "file_stamp.hpp"
 #include "group_table/shared_text.hpp"
 #include "platform/files.hpp"
-#include "platform/random.hpp"
 #include "platform/rights.hpp"
 #include "topic_name.hpp"
 #include "topic_paths.hpp"
+#include "work_names.hpp"
 
 namespace ringmain {
 
@@ -30,19 +29,6 @@ std::uint64_t settled_word(std::uint64_t offset, Settlement how) noexcept {
 }
 
 bool is_settlement(std::uint64_t word) noexcept { return (word & 3) == 1 || (word & 3) == 2; }
-
-// "<slot>-<incarnation>-<n>" of the maker.
-std::optional<layout::ClientId> maker_of(std::string_view name) noexcept {
-    layout::ClientId maker;
-    const char* const end = name.data() + name.size();
-    const auto [slot_end, slot_error] = std::from_chars(name.data(), end, maker.slot);
-    if (slot_error != std::errc() || slot_end == end || *slot_end != '-')
-        return std::nullopt;
-    const auto [stop, error] = std::from_chars(slot_end + 1, end, maker.incarnation);
-    if (error != std::errc() || stop == end || *stop != '-')
-        return std::nullopt;
-    return maker;
-}
 
 void sweep_half_made(const Broker::Impl& broker, const fs::path& topic) {
     for (const std::string& name : platform::names_in(topic)) {
@@ -76,11 +62,8 @@ void give_rights_of_topic(const TopicFiles& topic, const fs::path& made) {
 }
 
 void make(Broker::Impl& broker, const TopicFiles& topic) {
-    const layout::ClientId me = broker.client();
     sweep_half_made(broker, topic.directory());
-    const fs::path made =
-        topic.directory() / (std::string(kInTheMaking) + std::to_string(me.slot) + "-" +
-                             std::to_string(me.incarnation) + "-" + std::to_string(platform::random_word()));
+    const fs::path made = topic.directory() / (std::string(kInTheMaking) + broker.work_name());
     const layout::LettersGeometry geometry = geometry_of(topic);
     try {
         const platform::Mapping file = platform::create_file(made, layout::letters_file_bytes(geometry));
