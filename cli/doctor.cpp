@@ -24,6 +24,7 @@ struct DoctorArguments {
     bool json = false;
     bool quick = false;
     std::uint64_t planned_bytes = 0;
+    std::uint64_t letters_min = 1;
 };
 
 Finding unusable(const std::string& directory, const Error& error) {
@@ -55,6 +56,7 @@ void run_doctor(const CLI::App& app, const DoctorArguments& arguments) {
             report.fixed = fix(*broker);
         Examined examined = look_at(*broker, !arguments.quick);
         examined.planned_bytes = arguments.planned_bytes;
+        examined.letters_min = arguments.letters_min;
         report.findings = examine(examined);
     }
     print(arguments.json ? report_to_json(report) + "\n" : report_to_text(report));
@@ -73,6 +75,9 @@ void add_doctor(CLI::App& app) {
     add_size(*doctor, "--plan", arguments->planned_bytes, {},
              "Also say whether there is room for so many bytes of new topics")
         ->type_name("BYTES");
+    add_number(*doctor, "--dead-letters", arguments->letters_min, {1, UINT64_MAX},
+               "Warn of topics with so many dead letters or more (default 1)")
+        ->type_name("N");
     doctor->add_flag("--json", arguments->json, "Print one object");
     doctor->footer(
         "Looks at the files, and at what the kernel tells of those who use them; needs no daemon. Each finding has a "

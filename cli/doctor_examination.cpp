@@ -21,11 +21,26 @@ void add_holders(GroupAdmin& admin, const std::string& topic, std::vector<LogHol
     }
 }
 
+// A topic that cannot be read is found by itself.
+void add_letters(const Broker& broker, Examined& examined) {
+    DeadLetters letters(broker);
+    for (const TopicStats& topic : examined.stats.topics) {
+        const bool keeps = std::any_of(topic.groups.begin(), topic.groups.end(),
+                                       [](const GroupDescription& group) { return group.name == kDeadLettersGroup; });
+        try {
+            if (keeps)
+                examined.letters.push_back(letters.summarize(topic.name));
+        } catch (const Error&) {
+            continue;
+        }
+    }
+}
+
 }  // namespace
 
 Findings examine(const Examined& examined) {
     Findings findings;
-    for (const auto part : {examine_topics, examine_blocking, examine_groups, examine_queues, examine_clients, examine_keeper,
+    for (const auto part : {examine_topics, examine_blocking, examine_groups, examine_queues, examine_letters, examine_clients, examine_keeper,
                             examine_tables, examine_machine})
         part(examined, findings);
     std::stable_sort(findings.begin(), findings.end(),
@@ -45,6 +60,7 @@ Examined look_at(const Broker& broker, bool with_records) {
         if (topic.error.empty() && topic.description.options.when_full == WhenFull::block)
             add_holders(admin, topic.name, examined.holders);
     }
+    add_letters(broker, examined);
     if (with_records)
         examined.damage = broker.verify().damage;
     examined.surroundings = look_around(examined.stats);

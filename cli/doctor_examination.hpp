@@ -10,6 +10,7 @@
 
 #include "doctor_finding.hpp"
 #include "ringmain/broker.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "ringmain/group_admin.hpp"
 #include "ringmain/stats.hpp"
 
@@ -60,6 +61,8 @@ struct Examined {
     std::vector<Damage> damage;
     Surroundings surroundings;
     std::uint64_t planned_bytes = 0;  ///< What the user wants to create.
+    std::vector<DeadLetterSummary> letters;  ///< Of the topics that keep dead letters.
+    std::uint64_t letters_min = 1;  ///< So many in a topic are worth a word.
 };
 
 using Findings = std::vector<Finding>;
@@ -70,6 +73,7 @@ void examine_clients(const Examined& examined, Findings& findings);
 void examine_groups(const Examined& examined, Findings& findings);
 void examine_queues(const Examined& examined, Findings& findings);
 void examine_blocking(const Examined& examined, Findings& findings);
+void examine_letters(const Examined& examined, Findings& findings);
 void examine_topics(const Examined& examined, Findings& findings);
 void examine_tables(const Examined& examined, Findings& findings);
 void examine_machine(const Examined& examined, Findings& findings);

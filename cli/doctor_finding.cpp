@@ -41,6 +41,7 @@ constexpr std::array kKinds = {
     FindingKind{"queue-lost", Severity::warning, kLoses},
     FindingKind{"letters-refused", Severity::error, kLoses},
     FindingKind{"window-full", Severity::error, kLoses},
+    FindingKind{"dead-letters", Severity::warning},
     // topics
     FindingKind{"damaged", Severity::error, kLoses},
     FindingKind{"other-version", Severity::error, kLoses},

@@ -81,8 +81,8 @@ void examine_nearest_loss(const BrokerStats& stats, const TopicStats& topic, con
 void examine_absence(const BrokerStats& stats, const TopicStats& topic, const GroupDescription& group,
                      Findings& findings) {
     const std::uint64_t lag = totals_of(group).records;
-    if (has_members(group) || lag == 0)
-        return;
+    if (has_members(group) || lag == 0 || group.name == kDeadLettersGroup)
+        return;  // dead letters are found by themselves
     const bool holds = group.gating && topic.description.options.when_full == WhenFull::block;
     Finding& finding = findings.emplace_back(make_finding(
         "group-without-members", group_object(group),
@@ -138,6 +138,10 @@ void add_way_out(const BrokerStats& stats, const LogHolder& holder, Finding& fin
         finding.command = ringmain_command(stats, "doctor --fix");
     } else if (holder.queue) {
         finding.command = ringmain_command(stats, "queue describe " + group_arguments(holder.topic, holder.name));
+        finding.mends = false;
+    } else if (holder.group && holder.name == kDeadLettersGroup) {
+        finding.text.append("; replay or purge its dead letters");
+        finding.command = ringmain_command(stats, "dlq list " + shell_word(holder.topic));
         finding.mends = false;
     } else if (holder.group && !holder.client) {
         finding.text.append("; start its members, or skip what they have not read");

@@ -8,6 +8,7 @@
 
 #include "metrics_broker.hpp"
 #include "metrics_keeper.hpp"
+#include "metrics_letters.hpp"
 #include "metrics_process.hpp"
 
 namespace ringmain::daemon {
@@ -26,6 +27,7 @@ void append(Things& all, Things&& more) {
 
 std::vector<MetricInfo> all_metrics() {
     std::vector<MetricInfo> all = broker_metrics();
+    append(all, letter_metrics());
     append(all, keeper_metrics());
     append(all, process_metrics());
     all.push_back(kDuration);
@@ -34,7 +36,9 @@ std::vector<MetricInfo> all_metrics() {
 
 MetricFamilies MetricsCollector::Collect() const {
     const auto begun = Clock::now();
-    MetricFamilies families = collect_broker(reader_.take());
+    const BrokerStats stats = reader_.take();
+    MetricFamilies families = collect_broker(stats);
+    append(families, collect_letters(letters_, stats));
     append(families, collect_keeper(keeper_));
     append(families, collect_process());
     families.push_back(family_of(kDuration));

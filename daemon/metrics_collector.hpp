@@ -10,6 +10,7 @@
 
 #include "keeper_thread.hpp"
 #include "metrics_family.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "ringmain/stats.hpp"
 
 namespace ringmain::daemon {
@@ -20,7 +21,8 @@ namespace ringmain::daemon {
 /// Thread safety: all calls from any thread. One look at the broker at a time, and one for all who asked before it began.
 class MetricsCollector : public prometheus::Collectable {
 public:
-    MetricsCollector(const Broker& broker, const KeeperThread& keeper) : reader_(broker), keeper_(keeper) {}
+    MetricsCollector(const Broker& broker, const KeeperThread& keeper)
+        : reader_(broker), letters_(broker), keeper_(keeper) {}
 
     /// Throws Error: what StatsReader::take throws.
     [[nodiscard]] MetricFamilies Collect() const override;
@@ -31,6 +33,7 @@ public:
 private:
     mutable std::mutex mutex_;
     mutable StatsReader reader_;
+    mutable DeadLetters letters_;
     const KeeperThread& keeper_;
     mutable Clock::time_point begun_{};
     mutable std::string text_;  // of the look that was begun then

@@ -194,6 +194,22 @@ TEST_CASE("dlq purge shows what it would drop, and drops it with --yes") {
     CHECK(place.shown().empty());
 }
 
+TEST_CASE("doctor finds dead letters, from as many on as it is told") {
+    const Place place;
+    place.send({.value = "a"});
+    place.send({.value = "b", .group = "mailing"});
+    REQUIRE(place.run({"dlq", "purge", "orders", "--reason", "expired", "--yes"}).exit_code == 0);  // the topic keeps letters from now on
+    const CliResult found = place.run({"doctor", "--quick"});
+    CHECK(found.exit_code == 1);
+    CHECK_THAT(found.output, contains("dead-letters") && contains("2 dead letters") && contains("1 of group 'mailing' of topic 'orders'") &&
+                                 contains("dlq show orders.dlq"));
+    CHECK_THAT(found.output, !contains("group-without-members"));
+    CHECK_THAT(place.run({"doctor", "--quick", "--dead-letters", "3"}).output, !contains("dead-letters"));
+    CHECK(place.run({"doctor", "--dead-letters", "0"}).exit_code == 2);
+    REQUIRE(place.run({"dlq", "replay", "orders"}).exit_code == 0);
+    CHECK_THAT(place.run({"doctor", "--quick"}).output, !contains("dead-letters"));
+}
+
 TEST_CASE("dlq refuses what cannot be, with the option, the value and what is possible") {
     const Place place;
     place.create("plain", "1M");
