@@ -1,6 +1,6 @@
 // The story of the consumer groups and of a work queue: orders from several producers, three groups that handle them, a
-// queue that prints their labels, a member and a worker that are killed and a member that is stopped, with every handling
-// counted.
+// queue that prints their labels, a member and a worker that are killed and a member that is stopped, with every
+// handling counted.
 #pragma once
 
 #include <array>

@@ -80,7 +80,7 @@ struct alignas(128) HousePanel {
     std::atomic<std::uint32_t> looks_wanted{0};  ///< The stage asks for a look at the positions by raising it.
     std::atomic<std::uint32_t> looks_taken{0};
     Counter topic_bytes{0};
-    Counter label_bytes{0};  ///< Of the labels and their letters.
+    Counter label_bytes{0};      ///< Of the labels and their letters.
     Counter evicted_members{0};  ///< By the keeper; the others were evicted by members.
     Counter verified_records{0};
     Counter verified_labels{0};

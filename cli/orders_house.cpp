@@ -1,5 +1,5 @@
-// The house: makes the topics and the queue, runs a keeper at leisure, looks at groups and queue from outside, and replays
-// the letters.
+// The house: makes the topics and the queue, runs a keeper at leisure, looks at groups and queue from outside, and
+// replays the letters.
 #include <chrono>
 #include <memory>
 #include <thread>

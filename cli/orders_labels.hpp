@@ -10,7 +10,8 @@
 
 namespace ringmain::cli::orders {
 
-inline constexpr const char* kLabels = "labels";  ///< The topic: a label for each order, to be printed when it is packed.
+inline constexpr const char* kLabels =
+    "labels";  ///< The topic: a label for each order, to be printed when it is packed.
 inline constexpr std::uint32_t kLabelPartitions = 3;
 inline constexpr const char* kQueue = "printers";
 inline constexpr const char* kLetters = "labels.dlq";

@@ -23,13 +23,15 @@ Check check_all_printed(const RunResult& result) {
     return {"labels: the label of every order was printed",
             audit.missing == 0 && audit.unknown == 0 && audit.refused == 0 && published == result.plan.orders() &&
                 in_log == published + load(result.board.letters.replayed),
-            fmt::format("{} published, {} in the log, {} orders printed, {} missing, {} that nobody placed, {} answers refused",
-                        grouped(published), grouped(in_log), grouped(audit.distinct), grouped(audit.missing),
-                        grouped(audit.unknown), grouped(audit.refused))};
+            fmt::format(
+                "{} published, {} in the log, {} orders printed, {} missing, {} that nobody placed, {} answers refused",
+                grouped(published), grouped(in_log), grouped(audit.distinct), grouped(audit.missing),
+                grouped(audit.unknown), grouped(audit.refused))};
 }
 
 Check check_repeats(const LabelsAudit& audit) {
-    return {fmt::format("labels: only what {} had printed and not acknowledged was printed twice", kPrinters[kKilledPrinter]),
+    return {fmt::format("labels: only what {} had printed and not acknowledged was printed twice",
+                        kPrinters[kKilledPrinter]),
             audit.repeated == audit.held.printed && audit.repeated_other == 0 && audit.shared == 0,
             fmt::format("{} printed twice, {} for any other reason; {} deliveries to two printers",
                         grouped(audit.repeated), grouped(audit.repeated_other), grouped(audit.shared))};
@@ -38,9 +40,10 @@ Check check_repeats(const LabelsAudit& audit) {
 Check check_returned(const RunResult& result) {
     const LabelsAudit& audit = result.labels;
     const QueuePanel& queue = result.board.queue;
-    return {fmt::format("labels: what {} held went to others at once, and nothing else left its printer", kPrinters[kKilledPrinter]),
-            audit.held.labels != 0 && audit.held_again == audit.held.labels && load(queue.returned) == audit.held.labels &&
-                load(queue.expired) == 0,
+    return {fmt::format("labels: what {} held went to others at once, and nothing else left its printer",
+                        kPrinters[kKilledPrinter]),
+            audit.held.labels != 0 && audit.held_again == audit.held.labels &&
+                load(queue.returned) == audit.held.labels && load(queue.expired) == 0,
             fmt::format("{} held, {} delivered to others; the queue took {} from the dead and {} whose lock ran out",
                         grouped(audit.held.labels), grouped(audit.held_again), grouped(load(queue.returned)),
                         grouped(load(queue.expired)))};
@@ -66,7 +69,7 @@ Check check_poison(const RunResult& result) {
     return {"labels: the poison order ended in exactly one letter, was replayed once, and was printed then",
             poison.failed == kDeliveryLimit && load(letters.letters) == 1 && strange == 0 &&
                 load(letters.replayed) == 1 && load(letters.replayed_again) == 0 && poison.printed_at == 1,
-            fmt::format("{} attempts failed, {} letters, {} of them not as expected{}{}; {} replayed, {} by one more replay; "
+            fmt::format("{} attempts failed, letters {}, not as expected {}{}{}; replayed {}, by one more replay {}; "
                         "printed at attempt {} of its new life",
                         poison.failed, load(letters.letters), strange, strange == 0 ? "" : ": ",
                         strange == 0 ? "" : letters.fault.data(), load(letters.replayed), load(letters.replayed_again),

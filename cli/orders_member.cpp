@@ -108,7 +108,8 @@ private:
 
     /// The planted defect, once. True: the event is not to be written down as usual.
     bool go_wrong(const Entry& entry) {
-        if (plan_.options.defect == Defect::none || handled_ < kDefectAfter)
+        const Defect defect = plan_.options.defect;
+        if (defect == Defect::none || defect == Defect::forget || handled_ < kDefectAfter)
             return false;
         if (held_back_ && held_back_->order == entry.order) {
             write(entry);
@@ -119,11 +120,11 @@ private:
         if (went_wrong_ || entry.step == kSteps.size())
             return false;
         went_wrong_ = true;
-        if (plan_.options.defect == Defect::swap)
+        if (defect == Defect::swap)
             held_back_ = entry;
-        if (plan_.options.defect == Defect::repeat)
+        if (defect == Defect::repeat)
             write(entry);
-        return plan_.options.defect != Defect::repeat;
+        return defect != Defect::repeat;
     }
 
     void commit() {

@@ -21,9 +21,9 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kSheetLabels = 16;
 constexpr milliseconds kAcquireTimeout{20};
-constexpr milliseconds kWarmUp{40};                // a sheet takes so long, so that labels gather meanwhile,
-constexpr milliseconds kPrinting{5};               // and each of its labels so long
-constexpr std::uint64_t kDefectAfter = 20;         // a planted defect waits for so many labels
+constexpr milliseconds kWarmUp{40};         // a sheet takes so long, so that labels gather meanwhile,
+constexpr milliseconds kPrinting{5};        // and each of its labels so long
+constexpr std::uint64_t kDefectAfter = 20;  // a planted defect waits for so many labels
 
 class Printer {
 public:
@@ -117,8 +117,8 @@ private:
     }
 
     void answer(const Job& job) {
-        const SettleResult result = job.error.empty() ? worker_.ack(job.record.lock)
-                                                      : worker_.nack(job.record.lock, std::nullopt, job.error);
+        const SettleResult result =
+            job.error.empty() ? worker_.ack(job.record.lock) : worker_.nack(job.record.lock, std::nullopt, job.error);
         note(job, result.settled == Settled::done ? LabelEntry::Kind::answered : LabelEntry::Kind::refused);
     }
 

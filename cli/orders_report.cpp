@@ -85,11 +85,13 @@ void write_labels(std::string& text, const RunResult& result) {
     line(text, "  held by {} when it was killed          {:>10}   {} of them printed, which others did again",
          kPrinters[kKilledPrinter], grouped(audit.held.labels), grouped(audit.held.printed));
     line(text, "  all of these in others' hands after           {:>10}", duration_or_dash(returned_after_ns(result)));
-    line(text, "  attempts of the poison order that failed      {:>10}   then {} letter, replayed when the map was mended",
+    line(text,
+         "  attempts of the poison order that failed      {:>10}   then {} letter, replayed when the map was mended",
          grouped(audit.poison.failed), grouped(load(result.board.letters.letters)));
     line(text, "  printed then after                            {:>10}",
          duration(result.facts.poison_printed_after_ns));
-    line(text, "  attempts of the flaky order that failed       {:>10}   then it was printed", grouped(audit.flaky.failed));
+    line(text, "  attempts of the flaky order that failed       {:>10}   then it was printed",
+         grouped(audit.flaky.failed));
 }
 
 }  // namespace

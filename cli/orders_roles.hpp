@@ -9,8 +9,8 @@
 
 namespace ringmain::cli::orders {
 
-/// Creates the topics and the queue, keeps house, looks at positions, the queue and its letters for the stage, replays the
-/// letters when it is told to, and verifies the topics at the end.
+/// Creates the topics and the queue, keeps house, looks at positions, the queue and its letters for the stage, replays
+/// the letters when it is told to, and verifies the topics at the end.
 void run_house(const Plan& plan, Board& board);
 
 /// Publishes the events of its own orders, and their labels.

@@ -64,8 +64,9 @@ void Stage::raise_house() {
                                 grouped(plan_.topic_options.records),
                                 static_cast<double>(load(board_.house.topic_bytes)) / 1048576.0,
                                 plan_.broker.string()));
-    narrator_.event(fmt::format("topic '{}': {} partitions, a label for each order; with its dead letters {:.1f} MiB", kLabels,
-                                kLabelPartitions, static_cast<double>(load(board_.house.label_bytes)) / 1048576.0));
+    narrator_.event(fmt::format("topic '{}': {} partitions, a label for each order; with its dead letters {:.1f} MiB",
+                                kLabels, kLabelPartitions,
+                                static_cast<double>(load(board_.house.label_bytes)) / 1048576.0));
 }
 
 void Stage::let_members_join() {

@@ -1,5 +1,5 @@
-// The stage of the story: forks its processes, and decides when a member is killed, stopped and continued, when a printer is
-// killed and when the letters are replayed.
+// The stage of the story: forks its processes, and decides when a member is killed, stopped and continued, when a
+// printer is killed and when the letters are replayed.
 #pragma once
 
 #include <chrono>

@@ -24,15 +24,17 @@ std::string key_of(std::uint32_t order) { return fmt::format("order-{:06}", orde
 void Stage::raise_printers() {
     printers_.reserve(kPrinters.size());
     for (std::uint32_t printer = 0; printer < kPrinters.size(); ++printer) {
-        printers_.emplace_back(kPrinters[printer], board_.printers[printer].error,
-                               [this, printer] { run_printer(plan_, board_, records_.label_journals[printer], printer); });
+        printers_.emplace_back(kPrinters[printer], board_.printers[printer].error, [this, printer] {
+            run_printer(plan_, board_, records_.label_journals[printer], printer);
+        });
     }
     waiting_.until("the printers", kPatience, [&] {
         return std::all_of(board_.printers.begin(), board_.printers.end(),
                            [](const PrinterPanel& panel) { return panel.ready.load(std::memory_order_acquire); });
     });
-    narrator_.event(fmt::format("queue '{}' of topic '{}': {} workers on {} partitions, each label is acknowledged by itself",
-                                kQueue, kLabels, kPrinters.size(), kLabelPartitions));
+    narrator_.event(
+        fmt::format("queue '{}' of topic '{}': {} workers on {} partitions, each label is acknowledged by itself",
+                    kQueue, kLabels, kPrinters.size(), kLabelPartitions));
 }
 
 void Stage::watch_flaky_order() {
@@ -49,8 +51,9 @@ void Stage::kill_printer() {
     facts_.moments.printer_killed_ns = now_ns();
     printers_[kKilledPrinter].kill();
     const Held held = held_by(records_.label_journals[kKilledPrinter].entries());
-    narrator_.event(fmt::format("{} killed with SIGKILL while it holds {} labels, {} of them printed and not acknowledged",
-                                kPrinters[kKilledPrinter], held.labels, held.printed));
+    narrator_.event(
+        fmt::format("{} killed with SIGKILL while it holds {} labels, {} of them printed and not acknowledged",
+                    kPrinters[kKilledPrinter], held.labels, held.printed));
     LabelsAudit audit;
     waiting_.until("the labels of the killed printer", kPatience, [&] {
         audit = audit_labels(label_journals(records_.label_journals), plan_.orders());

@@ -53,7 +53,9 @@ TEST_CASE("The orders are handled by every group, and only the killed and the st
     CHECK(report.at("stop").at("handed_out_afterwards") == 0);
 }
 
-TEST_CASE("The labels of all orders are printed by a queue, of which a worker is killed; the poison order is replayed, the flaky one repeated") {
+TEST_CASE(
+    "The labels of all orders are printed by a queue, of which a worker is killed; the poison order is replayed, the "
+    "flaky one repeated") {
     const Json report = report_of(run_demo({"demo", "--seconds", "3", "--json"}));
     const Json& queue = report.at("queue");
     INFO(queue.dump(2));
@@ -122,14 +124,15 @@ TEST_CASE("The orders are told in plain lines where there is no terminal, and en
     INFO(result.output);
     REQUIRE(result.exit_code == 0);
     CHECK(result.errors.empty());
-    for (const char* part : {"email (3 members, 2 partitions each)", "email-2 killed with SIGKILL", "are taken over by",
-                             "email-3 stopped with SIGSTOP", "was told that it is evicted", "longest pause",
-                             "queue 'printers' of topic 'labels': 5 workers on 3 partitions",
-                             "order-000050, whose paper jams, is printed by", "printer-2 killed with SIGKILL while it holds",
-                             "order-000040 failed 5 times (\"no such town: Atlantis\") and is the only letter of labels.dlq",
-                             "the map is mended and 1 letter replayed", "  ok    labels: every delivery is accounted for",
-                             "the kill of email-2", "the stop of email-3",
-                             "  ok    email: only what killed and evicted members had not committed was repeated"}) {
+    for (const char* part :
+         {"email (3 members, 2 partitions each)", "email-2 killed with SIGKILL", "are taken over by",
+          "email-3 stopped with SIGSTOP", "was told that it is evicted", "longest pause",
+          "queue 'printers' of topic 'labels': 5 workers on 3 partitions",
+          "order-000050, whose paper jams, is printed by", "printer-2 killed with SIGKILL while it holds",
+          "order-000040 failed 5 times (\"no such town: Atlantis\") and is the only letter of labels.dlq",
+          "the map is mended and 1 letter replayed", "  ok    labels: every delivery is accounted for",
+          "the kill of email-2", "the stop of email-3",
+          "  ok    email: only what killed and evicted members had not committed was repeated"}) {
         CHECK_THAT(result.output, contains(part));
     }
     CHECK(result.output.find('\r') == std::string::npos);

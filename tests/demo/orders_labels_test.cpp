@@ -103,7 +103,9 @@ TEST_CASE("The audit of labels knows what the killed printer held, and excuses t
     CHECK(printers.audit_of(3).repeated_other == 2);
 }
 
-TEST_CASE("The audit of labels counts what was not printed, what nobody placed, what two had, and answers that were refused") {
+TEST_CASE(
+    "The audit of labels counts what was not printed, what nobody placed, what two had, and answers that were "
+    "refused") {
     Printers printers;
     printers.print(kOther, {0});
     printers.note(2, {0}, {Kind::taken});
@@ -171,7 +173,8 @@ struct Judged {
         }
         write(kOther, {kPoisonOrder, 1}, {Kind::taken, Kind::printed, Kind::answered}, 1'000);
     }
-    void write(std::uint32_t printer, Delivery delivery, std::initializer_list<Kind> kinds, std::uint64_t offset_more = 0) {
+    void write(std::uint32_t printer, Delivery delivery, std::initializer_list<Kind> kinds,
+               std::uint64_t offset_more = 0) {
         for (const Kind kind : kinds) {
             LabelEntry entry;
             entry.time_ns = static_cast<std::int64_t>(++time_ns);
@@ -200,7 +203,8 @@ struct Judged {
 
 }  // namespace
 
-TEST_CASE("Labels that were printed as the story wants it are right in every count, and each thing that is not is named") {
+TEST_CASE(
+    "Labels that were printed as the story wants it are right in every count, and each thing that is not is named") {
     CHECK(Judged().wrong().empty());
     SECTION("an answer that the queue refused") {
         Judged judged;
