@@ -244,6 +244,7 @@ Sent DeadLetterLog::commit_at(std::uint64_t ticket, const LetterOf& letter) noex
         part_->corrupt = true;
         return Sent::refused;
     }
+    ++logs_->written_;
     logs_->placed_by_ = nullptr;
     logs_->prepared_.reset();
     if (logs_->knows_errors_of(partition_, letter.offset))

@@ -24,6 +24,7 @@ using work_table::Answer;
 
 constexpr std::uint64_t kReapEveryMs = 100;    // as long as there are records to be had
 constexpr std::uint64_t kReapWaitingMs = 10;
+constexpr std::uint64_t kLettersRestMs = 1'000;
 constexpr std::chrono::milliseconds kSleepMax{100};  // what came due again without a word is found by then
 
 const QueueWorkerOptions& checked(const QueueWorkerOptions& options) {
@@ -134,10 +135,19 @@ bool QueueWorker::Impl::look_once(std::size_t records_max) {
     const std::size_t got = batch_.records().size();
     held_ += got;
     waiting_ = got == 0;
+    rest_letters(now);
     count(&layout::WorkerSlot<Memory>::acquired, got);
     if (rules_.in_flight_max != 0 && got < wanted) workers_.settle(slot_, wanted - got);
     note_held();
     return got != 0 || !batch_.gaps.empty() || status_ != Status::ok;
+}
+
+/// A producer's slot in the dead-letter topic is held only as long as there are letters to be written: workers are many, and slots few.
+void QueueWorker::Impl::rest_letters(const WorkTime& now) noexcept {
+    if (std::exchange(letters_seen_, letters_.written()) != letters_.written()) letters_rest_ms_ = (now.ms + kLettersRestMs) & work_table::kClockMask;
+    if (!letters_rest_ms_ || !work_table::late(*letters_rest_ms_, now.ms)) return;
+    letters_rest_ms_.reset();
+    letters_.rest();
 }
 
 void QueueWorker::Impl::collect(std::size_t count, const WorkTime& now) {
