@@ -94,13 +94,13 @@ void give_rights_of_topic(const TopicFiles& topic, const fs::path& made, const S
 WorkPlace open_queues(const TopicFiles& topic) {
     const bool made = platform::create_directory(queues_path(topic.directory()));
     WorkPlace queues(queues_path(topic.directory()));
-    if (!made && platform::rights_of(queues.itself()) == platform::rights_of(topic.directory()))
+    if (!made && platform::rights_of(queues.path()) == platform::rights_of(topic.directory()))
         return queues;
     try {
-        give_rights_of_topic(topic, queues.itself(), platform::set_rights_of_directory);
+        give_rights_of_topic(topic, queues.path(), platform::set_rights_of_directory);
     } catch (const Error& error) {
         if (made)
-            throw queues.in_words(error);
+            throw;
     }
     return queues;
 }
@@ -152,13 +152,13 @@ void make_aside(const TopicFiles& topic, const WorkPlace& queues, const std::str
         platform::remove_directory(aside);
         if (error.code() == ErrorCode::no_space)
             no_space(need);
-        throw queues.in_words(error);
+        throw;
     } catch (...) {
         platform::remove_directory(aside);
         throw;
     }
     platform::remove_directory(aside);
-    platform::sync_path(queues.itself());
+    platform::sync_path(queues.path());
 }
 
 /// Whether there is work of this very group. A topic of the same name that was deleted while its work was made may have left

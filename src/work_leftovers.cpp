@@ -55,7 +55,7 @@ public:
     std::uint64_t for_each(const Found& leftover) const {
         std::uint64_t count = 0;
         const WorkPlace queues(queues_path(topic_.directory()));
-        for (const std::string& name : platform::names_in(queues.itself())) {
+        for (const std::string& name : platform::names_in(queues.path())) {
             if (is_leftover(name)) {
                 count += leftover(queues / name) ? 1 : 0;
             } else if (const auto group = group_of(name); group && is_queue(*group)) {
@@ -101,7 +101,7 @@ private:
     template <class Found>
     std::uint64_t old_words(const WorkPlace& work, GroupRef group, const Found& leftover) const {
         std::uint64_t count = 0;
-        for (const std::string& name : platform::names_in(work.itself())) {
+        for (const std::string& name : platform::names_in(work.path())) {
             const auto words = two_numbers<std::uint32_t, std::uint32_t>(name, '.');
             if (!words || words->first >= topic_.options().partitions) continue;
             const std::uint32_t now = topic_.groups().word(group.slot, words->first).generation;

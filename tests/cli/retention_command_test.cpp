@@ -131,7 +131,7 @@ TEST_CASE("Trim deletes up to an offset, the end or a time, in one partition or 
     CHECK(broker.consume("t") == "r5\nr6\nr7\nr8\nr9\n");
     const Json trimmed = Json::parse(broker.run({"topic", "trim", "t", "--before", "@2200-01-01", "--json"}).output);
     REQUIRE(trimmed.size() == 2);
-    CHECK(trimmed[0] == Json{{"partition", 0}, {"before", 10}, {"from", 5}, {"to", 10}, {"deleted", 5}, {"holder", nullptr}});
+    CHECK(trimmed[0] == Json{{"partition", 0}, {"before", 10}, {"from", 5}, {"to", 10}, {"deleted", 5}, {"holder", nullptr}, {"damage", nullptr}});
     fill(broker, "t", 3);
     CHECK(broker.run({"topic", "trim", "t", "-p", "0", "--before", "end"}).output ==
           "partition 0: 3 records deleted, the log starts at 13\n");
