@@ -15,6 +15,8 @@ namespace ringmain {
 
 namespace {
 
+constexpr std::string_view kUsualEnding = ".dlq";
+
 bool is_gone(const Error& error) noexcept {
     return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
 }
@@ -56,6 +58,8 @@ bool matches(const LetterFilter& filter, const ConsumerRecord& record, const Dec
 }
 
 std::vector<std::string> DeadLetters::Impl::topics_of(std::string_view topic) const {
+    if (!topic.empty() && is_letter_topic(std::string(topic)))
+        return {std::string(topic)};
     std::set<std::string> found;
     const auto add = [&](const std::string& name, bool only_if_it_keeps) {
         try {
@@ -67,18 +71,28 @@ std::vector<std::string> DeadLetters::Impl::topics_of(std::string_view topic) co
                 throw;
         }
     };
-    if (!topic.empty() && keeps_letters(*impl()->open_topic(topic)))
-        return {std::string(topic)};
     const std::vector<std::string> origins = topic.empty() ? impl()->list_topics() : std::vector{std::string(topic)};
     for (const std::string& origin : origins) {
         if (topic.empty())
-            add(origin, true);
+            add(origin, !origin.ends_with(kUsualEnding));
         for (const std::string& letters : topics_for_letters_of(*impl(), origin))
             add(letters, false);
-        if (const std::string usual = origin + ".dlq"; !topic.empty() && is_topic_name(usual))
+        if (const std::string usual = origin + std::string(kUsualEnding); !topic.empty() && is_topic_name(usual))
             add(usual, false);
     }
     return {found.begin(), found.end()};
+}
+
+// One that keeps letters is one whatever it is called; one that overwrites may not keep any yet.
+bool DeadLetters::Impl::is_letter_topic(const std::string& topic) const {
+    if (keeps_letters(*impl()->open_topic(topic)) || topic.ends_with(kUsualEnding))
+        return true;
+    for (const std::string& origin : impl()->list_topics()) {
+        const std::vector<std::string> letters = topics_for_letters_of(*impl(), origin);
+        if (std::find(letters.begin(), letters.end(), topic) != letters.end())
+            return true;
+    }
+    return false;
 }
 
 DeadLetters::DeadLetters(const Broker& broker) : impl_(std::make_unique<Impl>(broker)) {}

@@ -32,6 +32,7 @@ public:
                                       const std::function<bool()>& stop) const;
 
 private:
+    [[nodiscard]] bool is_letter_topic(const std::string& topic) const;
     [[nodiscard]] const std::shared_ptr<Broker::Impl>& impl() const noexcept { return broker_.impl(); }
 
     Broker broker_;

@@ -119,8 +119,9 @@ public:
     DeadLetters& operator=(DeadLetters&&) noexcept;
     ~DeadLetters();
 
-    /// The dead-letter topics that are meant by a topic: itself if it is one; those that its queues and groups send to,
-    /// and TOPIC.dlq; or none. Sorted. Empty `topic`: all of the broker.
+    /// The dead-letter topics that are meant by a topic: itself if it is one (it keeps letters, a queue or group sends its letters
+    /// there, or its name ends in ".dlq"); those that its own queues and groups send to, and TOPIC.dlq; or none. Sorted. Empty
+    /// `topic`: all of the broker.
     [[nodiscard]] std::vector<std::string> topics_of(std::string_view topic = {});
 
     // In all that follows `topic` is a dead-letter topic.
