@@ -250,7 +250,7 @@ TEST_CASE("A Prometheus server scrapes the daemon") {
     };
     CHECK(answers("up", "\"1\""));
     CHECK(answers("sum(ringmain_partition_log_end_offset)", "\"10\""));
-    CHECK(answers("sum(ringmain_group_lag_records)", "\"10\""));
+    CHECK(answers("sum(ringmain_group_lag_records)", "\"20\""));  // of the group and of the queue
     CHECK(answers("scrape_samples_scraped", "\"result\":[{"));
     INFO(test::text_in(home / "output"));
     CHECK(get(port, "/metrics").find("ringmain_topics 1") != std::string::npos);

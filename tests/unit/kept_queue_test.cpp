@@ -122,7 +122,7 @@ TEST_CASE("A keeper goes on in the words of a queue that was reset") {
 
 TEST_CASE("Records that retention took are told once, with how many") {
     Place place;
-    (void)place.step();
+    for (int i = 0; i < 3; ++i) (void)place.step();  // takes all of it up
     TestWorker worker(place.broker, "t", "q");
     const auto locks = worker.acquire(2);
     (void)partition_log::raise(place.topic->log(0).control->log_start, 2, std::memory_order_release);
@@ -138,7 +138,7 @@ TEST_CASE("Records that retention took are told once, with how many") {
 
 TEST_CASE("Refused letters are told at most once a minute, with how many there were") {
     Place place;
-    (void)place.step();
+    for (int i = 0; i < 3; ++i) (void)place.step();  // takes all of it up
     TestWorker worker(place.broker, "t", "q");
     const auto memory = worker.work(0);
     memory.count(memory.control().letters_refused, 3);
