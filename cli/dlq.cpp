@@ -12,6 +12,7 @@
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "queue_commands.hpp"
 #include "ringmain/dead_letters.hpp"
 #include "signals.hpp"
 #include "times.hpp"
@@ -241,6 +242,22 @@ void add_purge(CLI::App& dlq) {
 }
 
 }  // namespace
+
+void add_queue_redrive(CLI::App& queue) {
+    const auto arguments = std::make_shared<DlqArguments>();
+    CLI::App* redrive = queue.add_subcommand("redrive", "Publish a queue's dead letters once more, each exactly once");
+    redrive->add_option_function<std::string>(
+               "QUEUE", [arguments](const std::string& name) { arguments->filter.group = name; }, "The queue that gave them up")
+        ->required();
+    redrive->add_option("-t,--topic", arguments->topic, "Its topic")->type_name("TOPIC")->required();
+    redrive->add_option("--to", arguments->to, "Publish them to this topic, by key, rather than where they came from")->type_name("TOPIC");
+    redrive->add_flag("--dry-run", arguments->dry_run, "Only show what would be done");
+    redrive->add_flag("--json", arguments->json, "Print an object for each dead-letter topic");
+    redrive->footer(
+        "The same as 'ringmain dlq replay TOPIC --group QUEUE', which can also choose by error, reason, time and key.\n\n"
+        "Examples:\n  ringmain queue redrive thumbnails -t jobs --dry-run\n  ringmain queue redrive thumbnails -t jobs");
+    redrive->callback([redrive, arguments] { run_replay(*redrive, *arguments); });
+}
 
 void add_dlq(CLI::App& app) {
     CLI::App* dlq = app.add_subcommand("dlq", "List, show, replay and purge dead letters");

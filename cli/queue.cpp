@@ -138,7 +138,7 @@ void add_delete(CLI::App& queue, const Arguments& arguments) {
 }  // namespace
 
 void add_queue(CLI::App& app) {
-    CLI::App* queue = app.add_subcommand("queue", "Create, list, describe, reset and delete work queues; show their workers");
+    CLI::App* queue = app.add_subcommand("queue", "Create, list, describe, reset, redrive and delete work queues; show their workers");
     queue->require_subcommand(1);
     queue->footer("Example:\n  ringmain queue create --help");
     const auto arguments = std::make_shared<QueueArguments>();
@@ -147,6 +147,7 @@ void add_queue(CLI::App& app) {
     add_describe(*queue, arguments);
     add_workers(*queue, arguments);
     add_queue_reset(*queue);
+    add_queue_redrive(*queue);
     add_delete(*queue, arguments);
 }
 

@@ -6,6 +6,7 @@
 namespace ringmain::cli {
 
 void add_queue_create(CLI::App& queue);
+void add_queue_redrive(CLI::App& queue);
 void add_queue_reset(CLI::App& queue);
 
 }  // namespace ringmain::cli

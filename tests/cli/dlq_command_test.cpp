@@ -161,6 +161,17 @@ TEST_CASE("dlq replay publishes letters once more, each once, and says what stay
                                                                    !contains("ringmain-dlq"));
 }
 
+TEST_CASE("queue redrive replays what one queue gave up") {
+    const Place place;
+    for (const char* value : {"a", "b", "c"})
+        place.send({.value = value, .group = value[0] == 'b' ? "mailing" : "billing"});
+    CHECK_THAT(place.run({"queue", "redrive", "mailing", "-t", "orders", "--dry-run"}).output, contains("1 of 1 letter would be replayed"));
+    CHECK_THAT(place.run({"queue", "redrive", "mailing", "-t", "orders"}).output, contains("1 of 1 letter replayed"));
+    CHECK(place.shown() == Values{"a", "c"});
+    CHECK(place.run({"queue", "redrive", "mailing"}).exit_code == 2);
+    CHECK_THAT(place.run({"queue", "redrive", "mailing", "-t", "nowhere"}).errors, contains("nowhere"));
+}
+
 TEST_CASE("dlq replay to another topic, and letters that cannot go anywhere") {
     const Place place;
     place.create("repaired", "1M");
