@@ -110,7 +110,7 @@ struct Place : test::TestBroker {
         consumer.assign(topic, Position::earliest());
         std::vector<Letter> all;
         for (;;) {
-            const PollResult result = consumer.poll(256);
+            const PollResult result = consumer.poll(256, 100ms);  // a killed writer's ticket may be in the way
             REQUIRE(result.status == Status::ok);
             for (const ConsumerRecord& record : result.records)
                 all.push_back(copy_of(record));
@@ -375,7 +375,9 @@ TEST_CASE(
     }
     CHECK(copies.size() == kRecords);
     CHECK(std::all_of(copies.begin(), copies.end(), [](const auto& one) { return one.second == 1; }));
-    CHECK(place.queue().dead_lettered == kRecords);
+    // who is killed between an exchange and its count leaves that short
+    CHECK(place.queue().dead_lettered <= kRecords);
+    CHECK(place.queue().dead_lettered >= kRecords - kKills);
 }
 
 TEST_CASE(

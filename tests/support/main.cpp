@@ -22,5 +22,6 @@ void ringmain::test::note_skipped(const std::string& reason) {
 int main(int argc, char** argv) {
     Catch::Session session;
     const int failures = session.run(argc, argv);
-    return failures == 0 && cases_skipped.load(std::memory_order_relaxed) > 0 ? kExitSkipped : failures;
+    if (failures != 0) return 1;  // not their number: four would look like a skip
+    return cases_skipped.load(std::memory_order_relaxed) > 0 ? kExitSkipped : 0;
 }
