@@ -1,9 +1,7 @@
 // What is decided about a queue when it is created: what is legal, and how it is stored.
 #include "queue_options.hpp"
 
-#include <cmath>
-#include <cstdio>
-
+#include "backoff_options.hpp"
 #include "dead_letter_topic.hpp"
 #include "error_about.hpp"
 #include "work_settings.hpp"
@@ -13,19 +11,6 @@ namespace ringmain {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr double kPermille = 1000;
-constexpr double kFactorMax = 100;
-constexpr double kJitterMax = 0.5;
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", value);
-    return text;
-}
-
-std::string number(milliseconds value) { return std::to_string(value.count()) + " ms"; }
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// Checks the options of one queue.
 class Checker {
@@ -48,13 +33,6 @@ public:
             refuse("cannot be: the start of a queue is earliest, latest, an offset or a time");
         if (start.kind == Position::Kind::offset)
             range<std::uint64_t>("start offset", start.value, 0, kOffsetMax);
-    }
-
-    void backoff(const Backoff& backoff) const {
-        range("backoff.max", backoff.max, milliseconds(0), kLockTimeMax);
-        range("backoff.first", backoff.first, milliseconds(0), backoff.max);
-        range("backoff.factor", backoff.factor, 1.0, kFactorMax);
-        range("backoff.jitter", backoff.jitter, 0.0, kJitterMax);
     }
 
     void exhausted(const char* option, Exhausted what) const {
@@ -91,10 +69,6 @@ private:
     std::string_view queue_;
 };
 
-std::uint32_t permille(double value) noexcept { return static_cast<std::uint32_t>(std::lround(value * kPermille)); }
-std::uint64_t milliseconds_of(milliseconds time) noexcept { return static_cast<std::uint64_t>(time.count()); }
-milliseconds time_of(std::uint64_t ms) noexcept { return milliseconds(static_cast<std::int64_t>(ms)); }
-
 std::string text_of(const Position& start) {
     switch (start.kind) {
         case Position::Kind::latest: return "latest";
@@ -126,7 +100,7 @@ QueueOptions checked_queue_options(std::string_view topic, std::string_view queu
     check.start(options.start);
     check.range("lock_time", options.lock_time, kLockTimeMin, kLockTimeMax);
     check.range<std::uint64_t>("delivery_limit", options.delivery_limit, 0, kDeliveryLimitMax);
-    check.backoff(options.backoff);
+    check_backoff(options.backoff, [&](const char* option, auto value, auto min, auto max) { check.range(option, value, min, max); });
     check.exhausted("exhausted", options.exhausted);
     check.exhausted("expired", options.expired);
     QueueOptions stored = options;
@@ -134,8 +108,9 @@ QueueOptions checked_queue_options(std::string_view topic, std::string_view queu
         stored.window = window_max(topic_options);
     check.window(topic_options, stored.window);
     stored.dead_letter_topic = check.letters(options);
-    stored.backoff.factor = permille(options.backoff.factor) / kPermille;
-    stored.backoff.jitter = permille(options.backoff.jitter) / kPermille;
+    layout::WorkSettings rounded{};
+    store_backoff(options.backoff, rounded);
+    stored.backoff = stored_backoff(rounded);
     return stored;
 }
 
@@ -143,10 +118,7 @@ layout::WorkSettings work_settings_of(const QueueOptions& options) noexcept {
     layout::WorkSettings settings{};
     settings.kind = kWorkOfQueue;
     settings.lock_ms = milliseconds_of(options.lock_time);
-    settings.backoff_first_ms = milliseconds_of(options.backoff.first);
-    settings.backoff_max_ms = milliseconds_of(options.backoff.max);
-    settings.backoff_factor_permille = permille(options.backoff.factor);
-    settings.backoff_jitter_permille = permille(options.backoff.jitter);
+    store_backoff(options.backoff, settings);
     settings.delivery_limit = options.delivery_limit;
     settings.exhausted = static_cast<std::uint32_t>(options.exhausted);
     settings.expired = static_cast<std::uint32_t>(options.expired);
@@ -169,8 +141,7 @@ QueueOptions queue_options_of(const layout::WorkSettings& settings, const group_
     options.gating = group.gating;
     options.lock_time = time_of(settings.lock_ms);
     options.delivery_limit = settings.delivery_limit;
-    options.backoff = {time_of(settings.backoff_first_ms), time_of(settings.backoff_max_ms),
-                       settings.backoff_factor_permille / kPermille, settings.backoff_jitter_permille / kPermille};
+    options.backoff = stored_backoff(settings);
     options.exhausted = static_cast<Exhausted>(settings.exhausted);
     options.expired = static_cast<Exhausted>(settings.expired);
     options.dead_letter_topic = letters_name(settings);

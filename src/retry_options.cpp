@@ -2,10 +2,9 @@
 #include "retry_options.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
-#include <cstdio>
 
+#include "backoff_options.hpp"
 #include "dead_letter_topic.hpp"
 #include "error_about.hpp"
 #include "ringmain/queue.hpp"
@@ -14,20 +13,6 @@
 namespace ringmain {
 
 namespace {
-
-using std::chrono::milliseconds;
-
-constexpr double kPermille = 1000;
-constexpr double kFactorMax = 100;
-constexpr double kJitterMax = 0.5;
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", value);
-    return text;
-}
-std::string number(milliseconds value) { return std::to_string(value.count()) + " ms"; }
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 std::string group_text(std::string_view topic, std::string_view group) {
     return "group '" + std::string(group) + "' of topic '" + std::string(topic) + "'";
@@ -44,10 +29,6 @@ void check_range(const std::string& object, const char* option, Value value, Val
     refuse(object, std::string("cannot be retried: ") + option + " " + number(value) + " is outside " + number(min) +
                        " to " + number(max));
 }
-
-std::uint32_t permille(double value) noexcept { return static_cast<std::uint32_t>(std::lround(value * kPermille)); }
-std::uint64_t milliseconds_of(milliseconds time) noexcept { return static_cast<std::uint64_t>(time.count()); }
-milliseconds time_of(std::uint64_t ms) noexcept { return milliseconds(static_cast<std::int64_t>(ms)); }
 
 void check_letters(const std::string& object, std::string_view topic, const RetryOptions& options) {
     if (options.exhausted != Exhausted::dead_letter) {
@@ -83,10 +64,7 @@ void check_retry_options(std::string_view topic, const GroupOptions& group, cons
                            ": a record is finished when its handler has succeeded, which is at_least_once");
     }
     check_range<std::uint64_t>(object, "attempts", options.attempts, 1, kRetryAttemptsMax);
-    check_range(object, "backoff.max", options.backoff.max, 0ms, kLockTimeMax);
-    check_range(object, "backoff.first", options.backoff.first, 0ms, options.backoff.max);
-    check_range(object, "backoff.factor", options.backoff.factor, 1.0, kFactorMax);
-    check_range(object, "backoff.jitter", options.backoff.jitter, 0.0, kJitterMax);
+    check_backoff(options.backoff, [&](const char* option, auto value, auto min, auto max) { check_range(object, option, value, min, max); });
     check_range<std::uint64_t>(object, "waiting_max", options.waiting_max, 1, kRetryWaitingMax);
     if (options.exhausted > Exhausted::stop)
         refuse(object, "cannot be retried: exhausted is none of dead_letter, skip and stop");
@@ -101,10 +79,7 @@ void check_retry_options(std::string_view topic, const GroupOptions& group, cons
 layout::WorkSettings work_settings_of(const RetryOptions& options) noexcept {
     layout::WorkSettings settings{};
     settings.kind = kWorkOfStream;
-    settings.backoff_first_ms = milliseconds_of(options.backoff.first);
-    settings.backoff_max_ms = milliseconds_of(options.backoff.max);
-    settings.backoff_factor_permille = permille(options.backoff.factor);
-    settings.backoff_jitter_permille = permille(options.backoff.jitter);
+    store_backoff(options.backoff, settings);
     settings.delivery_limit = options.attempts;
     settings.exhausted = static_cast<std::uint32_t>(options.exhausted);
     settings.expired = static_cast<std::uint32_t>(Exhausted::skip);  // no record of a stream expires
@@ -114,8 +89,7 @@ layout::WorkSettings work_settings_of(const RetryOptions& options) noexcept {
 RetryOptions with_settings(const RetryOptions& options, const layout::WorkSettings& settings) {
     RetryOptions decided = options;
     decided.attempts = settings.delivery_limit;
-    decided.backoff = {time_of(settings.backoff_first_ms), time_of(settings.backoff_max_ms),
-                       settings.backoff_factor_permille / kPermille, settings.backoff_jitter_permille / kPermille};
+    decided.backoff = stored_backoff(settings);
     decided.exhausted = static_cast<Exhausted>(settings.exhausted);
     decided.dead_letter_topic = letters_name(settings);
     return decided;
