@@ -11,6 +11,7 @@
 #include "error_about.hpp"
 #include "platform/clock.hpp"
 #include "platform/system_failure.hpp"
+#include "reading_options.hpp"
 #include "topic_paths.hpp"
 
 namespace ringmain {
@@ -18,15 +19,7 @@ namespace ringmain {
 namespace {
 
 const ConsumerOptions& checked(const ConsumerOptions& options) {
-    using namespace std::chrono_literals;
-    if (options.patience < 1us || options.patience > 1s) {
-        throw error_about(ErrorCode::invalid_argument, "patience",
-                    "of " + std::to_string(options.patience.count()) + " ns is outside 1000..1000000000");
-    }
-    if (options.buffer_bytes == 0 || options.buffer_bytes > (std::size_t{1} << 40)) {
-        throw error_about(ErrorCode::invalid_argument, "buffer_bytes",
-                    "of " + std::to_string(options.buffer_bytes) + " is outside 1..1099511627776");
-    }
+    check_reading(options.patience, options.buffer_bytes);
     return options;
 }
 

@@ -1,6 +1,7 @@
 // Writing dead letters.
 #include "dead_letter_log.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "dead_letter_headers.hpp"
@@ -19,6 +20,7 @@ using work_table::LetterTicket;
 using work_table::Sent;
 using Reader = partition_log::Reader<platform::HostMemory>;
 
+constexpr std::chrono::nanoseconds kUnused = std::chrono::seconds(1);
 constexpr std::string_view kOverwritten = "overwritten";
 constexpr std::string_view kCorrupt = "corrupt";
 
@@ -164,6 +166,13 @@ void DeadLetterLogs::rest() noexcept {
     }
 }
 
+void DeadLetterLogs::rest_when_unused() noexcept {
+    if (used_ns_ == 0 || platform::monotonic_ns() - used_ns_ < kUnused.count())
+        return;
+    used_ns_ = 0;
+    rest();
+}
+
 DeadLetterLog::DeadLetterLog(DeadLetterLogs& logs, std::uint32_t partition, const Reader& source)
     : logs_(&logs), partition_(partition), source_(source) {
     if (logs.parts_.empty())
@@ -200,6 +209,7 @@ Status DeadLetterLog::prepare(const LetterOf& letter) noexcept {
     logs_->discard();
     if (const Status status = attach(); status != Status::ok)
         return status;
+    logs_->used_ns_ = platform::monotonic_ns();
     try {
         logs_->compose(source_, partition_, letter);
     } catch (...) {
@@ -244,7 +254,6 @@ Sent DeadLetterLog::commit_at(std::uint64_t ticket, const LetterOf& letter) noex
         part_->corrupt = true;
         return Sent::refused;
     }
-    ++logs_->written_;
     logs_->placed_by_ = nullptr;
     logs_->prepared_.reset();
     if (logs_->knows_errors_of(partition_, letter.offset))

@@ -49,8 +49,9 @@ public:
     /// Gives back what the letters so far have taken in the dead-letter topic: a producer's slot in each partition, and
     /// the rest of an extent. The next letter takes it again. For who has none for a while.
     void rest() noexcept;
-    /// Letters written so far.
-    [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+    /// The same once there has been no letter for a second. To be called now and then: writers of letters are many, and the places
+    /// for them few.
+    void rest_when_unused() noexcept;
 
 private:
     friend class DeadLetterLog;
@@ -96,7 +97,7 @@ private:
     std::optional<Prepared> prepared_;
     PartitionProducer* placed_by_ = nullptr;  // where the prepared letter's body is, if it is not in private memory
     std::optional<KnownErrors> errors_;
-    std::uint64_t written_ = 0;
+    std::int64_t used_ns_ = 0;  // when a letter was put together last; 0: what that took is given back
 };
 
 /// The dead-letter partition that belongs to one partition of the origin: what work_table::Lettering asks for. The logs

@@ -166,15 +166,6 @@ void create(Broker::Impl& broker, std::string_view name, TopicOptions options) {
     }
 }
 
-// A group that is named and not joined tells nobody anything.
-class Nobody final : public GroupMember::Listener {
-public:
-    void assigned(const GroupMember&, GroupMember::Partitions) override {}
-    void revoked(const GroupMember&, GroupMember::Partitions) override {}
-    void lost(const GroupMember&, GroupMember::Partitions) override {}
-    void let_go(const GroupMember&, GroupMember::Partitions) override {}
-};
-
 }  // namespace
 
 DeadLetterTopic dead_letter_topic_of(const layout::WorkSettings& settings) {
@@ -217,7 +208,7 @@ void keep_letters(const std::shared_ptr<Broker::Impl>& broker, const std::shared
     options.name = kDeadLettersGroup;
     options.gating = letters->options().when_full == WhenFull::block;
     options.on_loss = OnLoss::earliest;
-    Nobody nobody;
+    GroupMember::Nobody nobody;
     const GroupMember keeper(broker, letters, options, GroupMember::Role::bystander, nobody);
 }
 

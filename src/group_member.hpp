@@ -41,6 +41,15 @@ public:
         virtual void let_go(const GroupMember& member, Partitions partitions) = 0;
     };
 
+    /// Of a group that is named and not joined.
+    class Nobody final : public Listener {
+    public:
+        void assigned(const GroupMember&, Partitions) override {}
+        void revoked(const GroupMember&, Partitions) override {}
+        void lost(const GroupMember&, Partitions) override {}
+        void let_go(const GroupMember&, Partitions) override {}
+    };
+
     enum class Role : std::uint8_t {
         member,     // joins; gets its share
         bystander,  // reads what it is told by hand, and commits only what no member owns

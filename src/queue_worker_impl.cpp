@@ -13,6 +13,7 @@
 #include "platform/futex.hpp"
 #include "queue_opening.hpp"
 #include "queue_options.hpp"
+#include "reading_options.hpp"
 #include "work_reaping.hpp"
 
 namespace ringmain {
@@ -24,23 +25,14 @@ using work_table::Answer;
 
 constexpr std::uint64_t kReapEveryMs = 100;    // as long as there are records to be had
 constexpr std::uint64_t kReapWaitingMs = 10;
-constexpr std::uint64_t kLettersRestMs = 1'000;
 constexpr std::chrono::milliseconds kSleepMax{100};  // what came due again without a word is found by then
 
 const QueueWorkerOptions& checked(const QueueWorkerOptions& options) {
-    using namespace std::chrono_literals;
     if (options.in_flight_max == 0 || options.in_flight_max > kWorkerInFlightMax) {
         throw error_about(ErrorCode::invalid_argument, "in_flight_max",
                           "of " + std::to_string(options.in_flight_max) + " is outside 1.." + std::to_string(kWorkerInFlightMax));
     }
-    if (options.patience < 1us || options.patience > 1s) {
-        throw error_about(ErrorCode::invalid_argument, "patience",
-                          "of " + std::to_string(options.patience.count()) + " ns is outside 1000..1000000000");
-    }
-    if (options.buffer_bytes == 0 || options.buffer_bytes > (std::size_t{1} << 40)) {
-        throw error_about(ErrorCode::invalid_argument, "buffer_bytes",
-                          "of " + std::to_string(options.buffer_bytes) + " is outside 1..1099511627776");
-    }
+    check_reading(options.patience, options.buffer_bytes);
     return options;
 }
 
@@ -135,19 +127,11 @@ bool QueueWorker::Impl::look_once(std::size_t records_max) {
     const std::size_t got = batch_.records().size();
     held_ += got;
     waiting_ = got == 0;
-    rest_letters(now);
+    letters_.rest_when_unused();
     count(&layout::WorkerSlot<Memory>::acquired, got);
     if (rules_.in_flight_max != 0 && got < wanted) workers_.settle(slot_, wanted - got);
     note_held();
     return got != 0 || !batch_.gaps.empty() || status_ != Status::ok;
-}
-
-/// A producer's slot in the dead-letter topic is held only as long as there are letters to be written: workers are many, and slots few.
-void QueueWorker::Impl::rest_letters(const WorkTime& now) noexcept {
-    if (std::exchange(letters_seen_, letters_.written()) != letters_.written()) letters_rest_ms_ = (now.ms + kLettersRestMs) & work_table::kClockMask;
-    if (!letters_rest_ms_ || !work_table::late(*letters_rest_ms_, now.ms)) return;
-    letters_rest_ms_.reset();
-    letters_.rest();
 }
 
 void QueueWorker::Impl::collect(std::size_t count, const WorkTime& now) {
@@ -175,7 +159,6 @@ void QueueWorker::Impl::count_held(const WorkTime& now) noexcept {
         partition->for_each_held([&](const Lock& lock) { held += work_table::late(work_table::time_of(lock.word), now.ms) ? 0U : 1U; });
     }
     if (held < held_) let_go(held_ - held);
-    note_held();
 }
 
 /// With a cap on all workers together every change of the number is announced as it happens.

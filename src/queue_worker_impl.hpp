@@ -57,7 +57,6 @@ private:
     /// Looks at all partitions, fairly. True if there is something to tell.
     bool look_once(std::size_t records_max);
     void collect(std::size_t count, const WorkTime& now);
-    void rest_letters(const WorkTime& now) noexcept;
     /// How many more records this worker may hold, and how many of `wanted` the queue lets it.
     [[nodiscard]] std::size_t room(std::size_t wanted, const WorkTime& now);
     /// Counts anew what the words say, instead of what was answered.
@@ -97,8 +96,6 @@ private:
     std::size_t next_ = 0;  // the partition whose turn it is
     std::size_t held_ = 0;         // records taken and not answered for; a lock that another one took is among them until they are counted
     std::uint64_t counted_ms_ = 0;  // when they were
-    std::uint64_t letters_seen_ = 0;                // that were written until the last look
-    std::optional<std::uint64_t> letters_rest_ms_;  // when their writers are given up, unless there are more
     bool waiting_ = false;         // the last look found nothing
     std::uint64_t reaped_ms_ = 0;  // when the others were looked at
     Status status_ = Status::ok;

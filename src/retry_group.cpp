@@ -16,15 +16,6 @@ namespace {
 
 using Memory = platform::HostMemory;
 
-/// A group that is named and not joined tells nobody anything.
-class Nobody final : public GroupMember::Listener {
-public:
-    void assigned(const GroupMember&, GroupMember::Partitions) override {}
-    void revoked(const GroupMember&, GroupMember::Partitions) override {}
-    void lost(const GroupMember&, GroupMember::Partitions) override {}
-    void let_go(const GroupMember&, GroupMember::Partitions) override {}
-};
-
 /// Throws Error mismatch for a queue's name.
 std::optional<group_table::GroupRef> find_stream_group(const TopicFiles& topic, const std::string& name) {
     const auto found = group_table::GroupCreation<Memory>(topic.groups(), 0).find(name);
@@ -57,7 +48,7 @@ WorkFiles provide_retries(const std::shared_ptr<Broker::Impl>& broker, const std
             provide_dead_letter_topic(broker, *topic, group.name, options.dead_letter_topic);
         set_letters(settings, letters.name, letters.id, letters.partitions);
     }
-    Nobody nobody;
+    GroupMember::Nobody nobody;
     const GroupMember made(broker, topic, group, GroupMember::Role::bystander, nobody);
     NewWork work{made.group(), settings, window_max(topic->options()), {}};
     work.generations.assign(topic->options().partitions, 0);

@@ -22,7 +22,6 @@ constexpr std::size_t kShare = 16;                   // records of one partition
 constexpr std::size_t kBatchMax = 256;               // records of one call
 constexpr std::chrono::nanoseconds kCallMax = 50ms;  // how long a call goes on handing out
 constexpr std::chrono::nanoseconds kTroubleWait = 20ms;
-constexpr std::chrono::nanoseconds kLettersRest = 1s;  // without letters, before their places are given back
 
 GroupOptions committing_itself(const GroupOptions& group) {
     GroupOptions options = group;
@@ -186,8 +185,6 @@ bool RetryRunner::Impl::look_once(const RetryHandler& handler, const Stop& stop)
     done = hand_out(handler, stop) || done;
     done = collect() != 0 || done;
     commit(held_);
-    if (news_.counts.dead_lettered != 0)
-        letters_at_ns_ = platform::monotonic_ns();
     return done || status_ != Status::ok || !news_.gaps.empty();
 }
 
@@ -286,16 +283,8 @@ void RetryRunner::Impl::wait_and_look(const RetryHandler& handler, const Stop& s
     }
 }
 
-/// Writers of letters are many, and the places for them few.
-void RetryRunner::Impl::rest_letters() noexcept {
-    if (letters_at_ns_ == 0 || platform::monotonic_ns() - letters_at_ns_ < kLettersRest.count())
-        return;
-    letters_.rest();
-    letters_at_ns_ = 0;
-}
-
 void RetryRunner::Impl::sleep(const Stop& stop, std::chrono::nanoseconds left) {
-    rest_letters();
+    letters_.rest_when_unused();
     DoorbellSleep sleep;
     sleep.add(member_->wake_word());
     sleep.add(flight_.word());

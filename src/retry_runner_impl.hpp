@@ -75,7 +75,6 @@ private:
     void fail(std::uint32_t partition, Status status);
     void wait_and_look(const RetryHandler& handler, const Stop& stop, std::chrono::nanoseconds timeout);
     void sleep(const Stop& stop, std::chrono::nanoseconds left);
-    void rest_letters() noexcept;
 
     std::shared_ptr<Broker::Impl> broker_;
     platform::ForkGuard fork_guard_;  // the broker's
@@ -93,7 +92,6 @@ private:
     std::size_t turn_ = 0;  // whose turn it is
     InFlight<RetryTask> flight_;
     PollBatch nothing_{1};
-    std::int64_t letters_at_ns_ = 0;  // when some were written last; 0: what they took is given back
     bool closed_ = false;
     Status status_ = Status::ok;
     std::vector<PartitionFailure> failures_;
