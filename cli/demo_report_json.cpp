@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demo_report.hpp"
+#include "json_values.hpp"
 
 namespace ringmain::cli::demo {
 
@@ -10,8 +11,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::uint64_t load(const Counter& counter) noexcept { return counter.load(std::memory_order_relaxed); }
-
-Json or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json latency_to_json(const Histogram& times) {
     return {{"count", times.count()},

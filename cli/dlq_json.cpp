@@ -1,5 +1,6 @@
 // Dead letters as JSON.
 #include "dlq_report.hpp"
+#include "json_values.hpp"
 #include "record_json.hpp"
 
 namespace ringmain::cli {
@@ -7,11 +8,6 @@ namespace ringmain::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json time_or_null(std::int64_t ns) { return ns != 0 ? Json(ns) : Json(nullptr); }
-Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(std::string(text)); }
 
 Json reasons_to_json(const LetterGroupSummary& group) {
     Json json;
@@ -26,8 +22,8 @@ Json group_to_json(const LetterGroupSummary& group) {
             {"group", group.group},
             {"letters", group.letters},
             {"by_reason", reasons_to_json(group)},
-            {"oldest_ns", time_or_null(group.oldest_ns)},
-            {"newest_ns", time_or_null(group.newest_ns)}};
+            {"oldest_ns", number_or_null(group.oldest_ns)},
+            {"newest_ns", number_or_null(group.newest_ns)}};
 }
 
 Json summary_to_json(const DeadLetterSummary& topic) {
@@ -39,8 +35,8 @@ Json summary_to_json(const DeadLetterSummary& topic) {
             {"letters", topic.letters},
             {"others", topic.others},
             {"bytes", topic.bytes},
-            {"oldest_ns", time_or_null(topic.oldest_ns)},
-            {"newest_ns", time_or_null(topic.newest_ns)},
+            {"oldest_ns", number_or_null(topic.oldest_ns)},
+            {"newest_ns", number_or_null(topic.newest_ns)},
             {"room", topic.room},
             {"lost", topic.lost},
             {"replayed", topic.replayed},

@@ -2,27 +2,13 @@
 #include <algorithm>
 
 #include "group_report.hpp"
-#include "times.hpp"
+#include "json_values.hpp"
 
 namespace ringmain::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-Json ms_or_null(const std::optional<std::chrono::milliseconds>& time) { return time ? Json(time->count()) : Json(nullptr); }
-
-/// 0 is none.
-Json time_or_null(std::int64_t ns) { return ns != 0 ? Json(ns) : Json(nullptr); }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json lag_members(const GroupLag& lag) {
     return {{"partition", lag.partition},
@@ -41,26 +27,13 @@ Json lag_members(const GroupLag& lag) {
 /// "stream" or "queue".
 std::string_view kind_of(GroupState state) noexcept { return state == GroupState::queue ? "queue" : "stream"; }
 
-Json start_to_json(const Position& start) {
-    switch (start.kind) {
-        case Position::Kind::latest:
-            return "latest";
-        case Position::Kind::offset:
-            return start.value;
-        case Position::Kind::time:
-            return "@" + format_time_ns(start.time_ns);
-        default:
-            return "earliest";
-    }
-}
-
 Json member_to_json(const GroupMemberDescription& member) {
     return {{"slot", member.slot},
             {"incarnation", member.incarnation},
             {"in_group", member.in_group},
             {"static_name", text_or_null(member.static_name)},
             {"client", client_to_json(member.client)},
-            {"last_poll_ns", time_or_null(member.last_poll_ns)},
+            {"last_poll_ns", number_or_null(member.last_poll_ns)},
             {"session_timeout_ms", member.session_timeout.count()},
             {"partitions", member.partitions}};
 }
@@ -71,8 +44,8 @@ Json partition_to_json(const GroupPartitionDescription& partition) {
     json["generation"] = partition.generation;
     json["gates"] = partition.gates;
     json["delivered"] = partition.delivered;
-    json["committed_ns"] = time_or_null(partition.committed_ns);
-    json["owned_ns"] = time_or_null(partition.owned_ns);
+    json["committed_ns"] = number_or_null(partition.committed_ns);
+    json["owned_ns"] = number_or_null(partition.owned_ns);
     json["commits"] = partition.commits;
     json["fenced"] = partition.fenced;
     json["handovers"] = partition.handovers;
@@ -95,7 +68,7 @@ Json holder_to_json(const LogHolder& holder) {
             {"delivered", holder.group ? Json(holder.delivered) : Json(nullptr)},
             {"static_name", text_or_null(holder.static_name)},
             {"client", client_to_json(holder.client)},
-            {"since_ns", time_or_null(holder.since_ns)}};
+            {"since_ns", number_or_null(holder.since_ns)}};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The report as one JSON object. All numbers are integers; times are in nanoseconds.
 #include <nlohmann/json.hpp>
 
+#include "json_values.hpp"
 #include "orders_report.hpp"
 
 namespace ringmain::cli::orders {
@@ -10,8 +11,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::uint64_t load(const Counter& counter) noexcept { return counter.load(std::memory_order_relaxed); }
-
-Json or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(nullptr); }
 
 Json repeats_to_json(const RunResult& result, std::uint32_t group) {
     Json repeats = Json::array();

@@ -1,41 +1,13 @@
 // Work queues as JSON. Names of members are those of the public API.
 #include "group_report.hpp"
+#include "json_values.hpp"
 #include "queue_report.hpp"
-#include "times.hpp"
 
 namespace ringmain::cli {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-Json ms_or_null(const std::optional<std::chrono::milliseconds>& time) { return time ? Json(time->count()) : Json(nullptr); }
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-/// 0 is none.
-template <class Number>
-Json number_or_null(Number number) {
-    return number != 0 ? Json(number) : Json(nullptr);
-}
-
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-Json start_to_json(const Position& start) {
-    switch (start.kind) {
-        case Position::Kind::latest:
-            return "latest";
-        case Position::Kind::offset:
-            return start.value;
-        case Position::Kind::time:
-            return "@" + format_time_ns(start.time_ns);
-        default:
-            return "earliest";
-    }
-}
 
 Json options_to_json(const QueueDescription& queue) {
     const QueueOptions& options = queue.options;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "group_report.hpp"
+#include "json_values.hpp"
 #include "queue_report.hpp"
 #include "stats_report.hpp"
 #include "topic_report.hpp"
@@ -12,13 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-/// 0 is none.
-Json number_or_null(std::int64_t number) { return number != 0 ? Json(number) : Json(nullptr); }
 Json code_or_null(const std::optional<ErrorCode>& code) { return code ? Json(to_string(*code)) : Json(nullptr); }
 
 Json client_to_json(const ClientStats& client) {
@@ -133,7 +127,7 @@ std::string stats_to_json(const BrokerStats& stats, bool of_all) {
         {"clients_readable", stats.clients_readable},
         {"clients", std::move(clients)},
         {"topics", std::move(topics)}};
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return line(json);
 }
 
 }  // namespace ringmain::cli
