@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "context.hpp"
 #include "dlq_report.hpp"
+#include "each_topic.hpp"
 #include "errors.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
@@ -54,21 +55,10 @@ void run_list(const CLI::App& app, const DlqArguments& arguments) {
     DeadLetters letters(open_broker(app));
     LetterFilter filter;
     std::vector<DeadLetterSummary> summaries;
-    bool failed = false;
-    for (const std::string& topic : topics_of(letters, arguments, filter)) {
-        try {
-            summaries.push_back(letters.summarize(topic));
-        } catch (const Error& error) {
-            if (!arguments.topic.empty())
-                throw;
-            if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted)
-                continue;  // deleted since it was listed
-            note("{}", error.what());
-            failed = true;
-        }
-    }
+    const bool all = use_each(topics_of(letters, arguments, filter), !arguments.topic.empty(),
+                              [&](const std::string& topic) { summaries.push_back(letters.summarize(topic)); });
     print(arguments.json ? letters_to_json(summaries) + "\n" : letters_to_text(summaries));
-    if (failed)
+    if (!all)
         throw Exit{kExitFailed};
 }
 

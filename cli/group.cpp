@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "context.hpp"
+#include "each_topic.hpp"
 #include "errors.hpp"
 #include "group_report.hpp"
 #include "group_selection.hpp"
@@ -43,22 +44,12 @@ void run_list(const CLI::App& app, const GroupArguments& arguments) {
     GroupAdmin admin(broker);
     const std::string& topic = arguments.selection.topic;
     std::vector<GroupSummary> groups;
-    bool failed = false;
-    for (const std::string& name : topic.empty() ? broker.list_topics() : std::vector<std::string>{topic}) {
-        try {
-            for (GroupSummary& group : admin.list(name))
-                groups.push_back(std::move(group));
-        } catch (const Error& error) {
-            if (!topic.empty())
-                throw;
-            if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted)
-                continue;  // deleted since it was listed
-            note("{}", error.what());
-            failed = true;
-        }
-    }
+    const bool all = use_each(topic.empty() ? broker.list_topics() : std::vector<std::string>{topic}, !topic.empty(), [&](const std::string& name) {
+        for (GroupSummary& group : admin.list(name))
+            groups.push_back(std::move(group));
+    });
     print(arguments.json ? groups_to_json(groups) + "\n" : groups_to_text(groups));
-    if (failed)
+    if (!all)
         throw Exit{kExitFailed};
 }
 
@@ -81,19 +72,7 @@ void run_lag(const CLI::App& app, const GroupArguments& arguments) {
 void run_delete(const CLI::App& app, const GroupArguments& arguments) {
     hold_stop_signals();
     GroupAdmin admin(open_broker(app));
-    const std::string& group = arguments.selection.group;
-    bool failed = false;
-    for (const std::string& topic : topics_of(admin, arguments.selection)) {
-        try {
-            admin.remove(topic, group, arguments.force);
-            print(fmt::format("deleted group {} of topic {}\n", printable(group), topic));
-        } catch (const Error& error) {
-            note("{}", in_force_words(error));
-            failed = true;
-        }
-    }
-    if (failed)
-        throw Exit{kExitFailed};
+    delete_in_each(admin, topics_of(admin, arguments.selection), "group", arguments.selection.group, arguments.force);
 }
 
 void add_lag_options(CLI::App& command, const Arguments& arguments) {

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "context.hpp"
+#include "each_topic.hpp"
 #include "errors.hpp"
 #include "group_commands.hpp"
 #include "group_report.hpp"
@@ -34,22 +35,12 @@ void run_list(const CLI::App& app, const QueueArguments& arguments) {
     QueueAdmin admin(broker);
     const std::string& topic = arguments.selection.topic;
     std::vector<QueueSummary> queues;
-    bool failed = false;
-    for (const std::string& name : topic.empty() ? broker.list_topics() : std::vector<std::string>{topic}) {
-        try {
-            for (QueueSummary& queue : admin.list(name))
-                queues.push_back(std::move(queue));
-        } catch (const Error& error) {
-            if (!topic.empty())
-                throw;
-            if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted)
-                continue;  // deleted since it was listed
-            note("{}", error.what());
-            failed = true;
-        }
-    }
+    const bool all = use_each(topic.empty() ? broker.list_topics() : std::vector<std::string>{topic}, !topic.empty(), [&](const std::string& name) {
+        for (QueueSummary& queue : admin.list(name))
+            queues.push_back(std::move(queue));
+    });
     print(arguments.json ? queues_to_json(queues) + "\n" : queues_to_text(queues));
-    if (failed)
+    if (!all)
         throw Exit{kExitFailed};
 }
 
@@ -80,19 +71,7 @@ void run_workers(const CLI::App& app, const QueueArguments& arguments) {
 void run_delete(const CLI::App& app, const QueueArguments& arguments) {
     hold_stop_signals();
     QueueAdmin admin(open_broker(app));
-    const std::string& queue = arguments.selection.queue;
-    bool failed = false;
-    for (const std::string& topic : topics_of(admin, arguments.selection)) {
-        try {
-            admin.remove(topic, queue, arguments.force);
-            print(fmt::format("deleted queue {} of topic {}\n", printable(queue), topic));
-        } catch (const Error& error) {
-            note("{}", in_force_words(error));
-            failed = true;
-        }
-    }
-    if (failed)
-        throw Exit{kExitFailed};
+    delete_in_each(admin, topics_of(admin, arguments.selection), "queue", arguments.selection.queue, arguments.force);
 }
 
 void add_list(CLI::App& queue, const Arguments& arguments) {
