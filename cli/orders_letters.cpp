@@ -7,29 +7,13 @@
 
 #include "orders_labels.hpp"
 #include "ringmain/dead_letter.hpp"
-#include "ringmain/producer.hpp"
+#include "ringmain/dead_letters.hpp"
 
 namespace ringmain::cli::orders {
 
 namespace {
 
 constexpr std::size_t kPollRecords = 64;
-constexpr std::chrono::milliseconds kNoMore{20};
-constexpr const char* kReplayer = "replay";
-
-/// Calls `take` with every record up to the end.
-template <class Take>
-void read_on(Consumer& consumer, std::chrono::nanoseconds timeout, Take take) {
-    for (;;) {
-        const PollResult result = consumer.poll(kPollRecords, timeout);
-        if (result.status != Status::ok)
-            throw std::runtime_error(fmt::format("poll of {}: {}", kLetters, to_string(result.status)));
-        if (result.records.empty())
-            return;
-        for (const ConsumerRecord& record : result.records)
-            take(record);
-    }
-}
 
 /// What is wrong with the one letter that the story expects; empty: nothing.
 std::string fault_of(const ConsumerRecord& record, const DecodedLetter& decoded, const TopicId& origin) {
@@ -54,7 +38,15 @@ LetterBox::LetterBox(const Broker& broker, LettersPanel& panel)
 }
 
 void LetterBox::look() {
-    read_on(consumer_, std::chrono::nanoseconds::zero(), [this](const ConsumerRecord& record) { read(record); });
+    for (;;) {
+        const PollResult result = consumer_.poll(kPollRecords);
+        if (result.status != Status::ok)
+            throw std::runtime_error(fmt::format("poll of {}: {}", kLetters, to_string(result.status)));
+        if (result.records.empty())
+            return;
+        for (const ConsumerRecord& record : result.records)
+            read(record);
+    }
 }
 
 void LetterBox::read(const ConsumerRecord& record) {
@@ -70,27 +62,10 @@ void LetterBox::read(const ConsumerRecord& record) {
 }
 
 std::uint64_t LetterBox::replay() {
-    ProducerOptions options;
-    options.name = kReplayer;
-    Producer producer(broker_, kLabels, options);
-    Consumer consumer(broker_);
-    consumer.assign(kLetters, Position::earliest());
-    std::uint64_t replayed = 0;
-    read_on(consumer, kNoMore, [&](const ConsumerRecord& record) {
-        const DecodedLetter decoded = decode_dead_letter(record);
-        if (!decoded.letter)
-            return;
-        ProducerRecord again;
-        again.key = record.key;
-        again.value = record.value;
-        again.partition = decoded.letter->partition;
-        again.sequence = record.offset + 1;
-        const PublishResult result = producer.publish(again);
-        if (result.status != Status::ok && result.status != Status::duplicate)
-            throw std::runtime_error(fmt::format("replay to {}: {}", kLabels, to_string(result.status)));
-        replayed += result.status == Status::ok ? 1 : 0;
-    });
-    return replayed;
+    const LettersReplayed done = DeadLetters(broker_).replay(kLetters, {.topic = kLabels});
+    if (!done.why.empty())
+        throw std::runtime_error(fmt::format("replay to {}: {}", kLabels, done.why));
+    return done.replayed;
 }
 
 }  // namespace ringmain::cli::orders

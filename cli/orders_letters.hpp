@@ -16,8 +16,7 @@ public:
 
     /// Reads what has come since the last look, and checks that it is what the story expects.
     void look();
-    /// Publishes every letter to the partition that its record came from, which a second call does not do again.
-    /// Returns how many it published.
+    /// Publishes every letter once more where its record came from. Returns how many: a second call has none left.
     [[nodiscard]] std::uint64_t replay();
 
 private:
