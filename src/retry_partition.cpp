@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gap_list.hpp"
 #include "platform/clock.hpp"
 
 namespace ringmain {
@@ -27,14 +28,7 @@ RetryTime retry_time_now() noexcept { return {platform::shared_monotonic_ms(), p
 void RetryPartition::News::add_gap(const Gap& gap) {
     if (gap.reason == GapReason::overwritten)
         counts.lost += gap.count();
-    if (!gaps.empty()) {
-        Gap& last = gaps.back();
-        if (last.partition == gap.partition && last.reason == gap.reason && last.to == gap.from) {
-            last.to = gap.to;
-            return;
-        }
-    }
-    gaps.push_back(gap);
+    ringmain::add_gap(gaps, gap);
 }
 
 RetryPartition::RetryPartition(WorkFiles& files, std::shared_ptr<PartitionCursor> cursor, DeadLetterLogs& letters,

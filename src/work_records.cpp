@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "described_record.hpp"
+#include "gap_list.hpp"
 
 namespace ringmain {
 
@@ -100,18 +101,11 @@ void WorkRecords::took(std::uint64_t offset, std::uint64_t word) noexcept {
     record.lock_left = std::chrono::milliseconds(work_table::until(work_table::time_of(word), now_ms_));
 }
 
-void WorkRecords::lost(std::uint64_t from, std::uint64_t to) noexcept { add_gap(from, to, GapReason::overwritten); }
-void WorkRecords::corrupt(std::uint64_t offset) noexcept { add_gap(offset, offset + 1, GapReason::corrupt); }
-
-void WorkRecords::add_gap(std::uint64_t from, std::uint64_t to, GapReason reason) noexcept {
-    if (!batch_.gaps.empty()) {
-        Gap& last = batch_.gaps.back();
-        if (last.partition == partition_ && last.reason == reason && last.to == from) {
-            last.to = to;
-            return;
-        }
-    }
-    batch_.gaps.push_back({topic_, partition_, from, to, reason});
+void WorkRecords::lost(std::uint64_t from, std::uint64_t to) noexcept {
+    add_gap(batch_.gaps, {topic_, partition_, from, to, GapReason::overwritten});
+}
+void WorkRecords::corrupt(std::uint64_t offset) noexcept {
+    add_gap(batch_.gaps, {topic_, partition_, offset, offset + 1, GapReason::corrupt});
 }
 
 }  // namespace ringmain

@@ -65,7 +65,6 @@ public:
     void corrupt(std::uint64_t offset) noexcept;
 
 private:
-    void add_gap(std::uint64_t from, std::uint64_t to, GapReason reason) noexcept;
     /// The copied headers, if they can be.
     [[nodiscard]] std::optional<Headers> copy_headers(const partition_log::RecordView& view) noexcept;
 
