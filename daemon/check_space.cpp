@@ -16,7 +16,7 @@ SpaceCheck::SpaceCheck(const std::filesystem::path& directory)
 std::optional<std::string> SpaceCheck::take(const TopicOptions& options) {
     if (!free_)
         return std::nullopt;  // the kernel does not tell
-    const TopicNeed need = need_of(options, free_);
+    const SpaceNeed need = need_of(options, free_);
     if (need.bytes > free_->bytes)
         return fmt::format("{} bytes needed, {} left in '{}' by the topics before it", need.bytes, free_->bytes,
                            place_);

@@ -21,8 +21,6 @@ namespace {
 using platform::Mapping;
 using Control = layout::PartitionControl<platform::HostMemory>;
 
-std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page) noexcept { return (bytes + page - 1) / page * page; }
-
 // Of a topic whose files are whole pages of that size: huge ones on hugetlbfs.
 std::uint64_t bytes_in_pages(const TopicOptions& options, std::uint64_t page) {
     return whole_pages(layout::kTopicFileBytes, page) + whole_pages(readers_file_bytes(options.partitions), page) +
@@ -30,21 +28,10 @@ std::uint64_t bytes_in_pages(const TopicOptions& options, std::uint64_t page) {
            options.partitions * whole_pages(partition_file_bytes(geometry_for(options)), page);
 }
 
-bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const TopicNeed& need) noexcept {
-    return free && free->inodes && *free->inodes < need.inodes;
-}
-
 [[noreturn]] void no_space(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const auto free = platform::free_space(directory.parent_path());
-    const TopicNeed need = need_of(options, free);
-    std::string text = "no space for topic '" + std::string(name) + "' in '" +
-                       directory.parent_path().parent_path().string() + "': " + std::to_string(need.bytes) +
-                       " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) +
-                       " free";
-    if (lacks_inodes(free, need)) {
-        text.append("; ").append(std::to_string(need.inodes)).append(" inodes (files and directories) needed, ");
-        text.append(std::to_string(*free->inodes)).append(" free");
-    }
+    const SpaceNeed need = need_of(options, free);
+    std::string text = no_space_text("topic '" + std::string(name) + "'", directory.parent_path().parent_path(), free, need);
     if (free && free->page_bytes > layout::kPageBytes && free->bytes >= need.bytes) {
         text.append("; files here are whole pages of ").append(std::to_string(free->page_bytes));
         text.append(" bytes, and the kernel has fewer of them left (HugePages_Free in /proc/meminfo)");
@@ -52,11 +39,9 @@ bool lacks_inodes(const std::optional<platform::FreeSpace>& free, const TopicNee
     throw Error(ErrorCode::no_space, directory.parent_path().string(), text);
 }
 
-// What is free may be gone a moment later: this only saves the work. The allocation decides.
 void check_space(const std::filesystem::path& directory, std::string_view name, const TopicOptions& options) {
     const auto free = platform::free_space(directory.parent_path());
-    const TopicNeed need = need_of(options, free);
-    if ((free && free->bytes < need.bytes) || lacks_inodes(free, need))
+    if (lacks_space(free, need_of(options, free)))
         no_space(directory, name, options);
 }
 
@@ -129,7 +114,7 @@ std::uint64_t topic_bytes(const TopicOptions& options) {
     return bytes_in_pages(options, layout::kPageBytes);
 }
 
-TopicNeed need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free) {
+SpaceNeed need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free) {
     constexpr std::uint64_t kOthers = 4;  // the directory, topic.meta, readers, groups
     return {free ? bytes_in_pages(options, free->page_bytes) : topic_bytes(options), options.partitions + kOthers};
 }

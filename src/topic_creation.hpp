@@ -7,16 +7,12 @@
 
 #include "platform/files.hpp"
 #include "ringmain/topic_options.hpp"
+#include "space_need.hpp"
 
 namespace ringmain {
 
-/// What a topic takes on a file system.
-struct TopicNeed {
-    std::uint64_t bytes = 0;
-    std::uint64_t inodes = 0;
-};
-/// On the file system that `free` is of; nothing: on one of usual pages. Requires checked options.
-[[nodiscard]] TopicNeed need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free);
+/// What a topic takes, on the file system that `free` is of; nothing: on one of usual pages. Requires checked options.
+[[nodiscard]] SpaceNeed need_of(const TopicOptions& options, const std::optional<platform::FreeSpace>& free);
 
 /// Makes `directory`, which must not exist, and all files of the topic in it: allocated, touched, filled and ready. On
 /// failure nothing is left. Throws Error: no_space (needed and free bytes), permission_denied, io, interrupted (`stop` said

@@ -8,6 +8,7 @@
 #include "platform/files.hpp"
 #include "platform/rights.hpp"
 #include "ringmain/error.hpp"
+#include "space_need.hpp"
 #include "topic_paths.hpp"
 #include "work_place.hpp"
 
@@ -26,40 +27,27 @@ constexpr std::uint32_t kReadAndWrite = 06;
 struct Need {
     std::string object;
     fs::path place;
-    std::uint64_t files = 0;
-    std::uint64_t bytes = 0;
+    SpaceNeed space;
 };
 
 std::string text_of(const TopicFiles& topic, group_table::GroupRef group) {
     return "the work of the group in slot " + std::to_string(group.slot) + " of topic '" + topic.name() + "'";
 }
 
-std::uint64_t whole_pages(std::uint64_t bytes, std::uint64_t page) noexcept { return (bytes + page - 1) / page * page; }
-
 Need need_of(const std::string& object, const fs::path& place, std::uint64_t partitions, std::uint64_t window, bool workers) {
     const auto free = platform::free_space(place);
     const std::uint64_t page = free ? free->page_bytes : layout::kPageBytes;
-    return {object, place, partitions + (workers ? 1 : 0),
-            partitions * whole_pages(layout::work_file_bytes(window), page) + (workers ? whole_pages(layout::kWorkersFileBytes, page) : 0)};
+    const std::uint64_t bytes = partitions * whole_pages(layout::work_file_bytes(window), page) +
+                                (workers ? whole_pages(layout::kWorkersFileBytes, page) : 0);
+    return {object, place, {bytes, partitions + (workers ? 1 : 0) + 1}};  // 1: the directory
 }
-
-bool lacks_inodes(const platform::FreeSpace& free, const Need& need) noexcept { return free.inodes && *free.inodes <= need.files; }
 
 [[noreturn]] void no_space(const Need& need) {
-    const auto free = platform::free_space(need.place);
-    std::string text = "no space for " + need.object + " in '" + need.place.string() + "': " + std::to_string(need.bytes) +
-                       " bytes needed, " + (free ? std::to_string(free->bytes) : std::string("an unknown number")) + " free";
-    if (free && lacks_inodes(*free, need)) {
-        text.append("; ").append(std::to_string(need.files + 1)).append(" inodes (files and directories) needed, ");
-        text.append(std::to_string(*free->inodes)).append(" free");
-    }
-    throw Error(ErrorCode::no_space, need.place.string(), text);
+    throw Error(ErrorCode::no_space, need.place.string(), no_space_text(need.object, need.place, platform::free_space(need.place), need.space));
 }
 
-/// What is free may be gone a moment later: this only saves the work. The allocation decides.
 void check_space(const Need& need) {
-    const auto free = platform::free_space(need.place);
-    if (free && (free->bytes < need.bytes || lacks_inodes(*free, need)))
+    if (lacks_space(platform::free_space(need.place), need.space))
         no_space(need);
 }
 
