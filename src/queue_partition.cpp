@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "error_about.hpp"
-#include "group_table/group_gates.hpp"
 #include "platform/clock.hpp"
 
 namespace ringmain {
@@ -57,13 +56,6 @@ Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint
     held_up_ = acquired.why == work_table::Short::open_ticket;
     if (!held_up_) return Status::ok;
     return cursor_.held_up_at(acquired.at, now.ticks, patience_ticks) == Step::corrupt ? Status::corrupt : Status::ok;
-}
-
-void QueuePartition::begin_to_gate() noexcept {
-    const auto& groups = files_.topic().groups();
-    const std::uint32_t slot = files_.group().slot;
-    if (!group_table::wants_gates(groups, slot) || groups.word(slot, cursor_.partition()).touched) return;
-    (void)group_table::regate(groups, slot, cursor_.partition(), cursor_.gate_floor(), group_table::BelowFloor::raise);
 }
 
 bool QueuePartition::ready(const WorkTime& now) const noexcept {

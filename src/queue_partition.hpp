@@ -40,9 +40,6 @@ public:
     /// why the partition gives nothing: topic_deleted, group_deleted, corrupt.
     Status acquire(std::size_t count, const WorkTime& now, std::uint64_t patience_ticks);
 
-    /// A queue that gates does so from its beginning, whoever its creator was.
-    void begin_to_gate() noexcept;
-
     [[nodiscard]] Settling& settling() noexcept { return bound_->settling; }
     [[nodiscard]] DeadLetterLog& letters() noexcept { return letters_; }
     [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }

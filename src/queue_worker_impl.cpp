@@ -59,7 +59,6 @@ QueueWorker::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view t
     try {
         for (std::uint32_t partition = 0; partition < files_.topic().options().partitions; ++partition) {
             partitions_.push_back(std::make_unique<QueuePartition>(files_, partition, rules_, slot_, letters_, batch_));
-            partitions_.back()->begin_to_gate();
         }
     } catch (...) {
         workers_.leave(slot_, client_);
