@@ -8,6 +8,7 @@
 #include "broker_impl.hpp"
 #include "cell_dump.hpp"
 #include "daemon_requests.hpp"
+#include "error_about.hpp"
 #include "record_deletion.hpp"
 #include "topic_access.hpp"
 #include "topic_description.hpp"
@@ -20,11 +21,6 @@ namespace {
 
 // A topic that is deleted and created by others all the time ends this; each round takes them milliseconds.
 constexpr int kEnsureAttempts = 1000;
-
-// Deleted before or while it was looked at.
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 // To somebody who holds no handle, a topic that is deleted meanwhile has never been there.
 template <class Look>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dead_letter_headers.hpp"
+#include "error_about.hpp"
 #include "partition_log/tickets.hpp"
 #include "platform/clock.hpp"
 
@@ -23,10 +24,6 @@ using Reader = partition_log::Reader<platform::HostMemory>;
 constexpr std::chrono::nanoseconds kUnused = std::chrono::seconds(1);
 constexpr std::string_view kOverwritten = "overwritten";
 constexpr std::string_view kCorrupt = "corrupt";
-
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 DeadLetterReason public_reason(LetterReason reason) noexcept {
     switch (reason) {

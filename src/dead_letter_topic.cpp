@@ -10,11 +10,11 @@
 #include "dead_letter_headers.hpp"
 #include "error_about.hpp"
 #include "group_member.hpp"
-#include "partition_log/control_check.hpp"
 #include "platform/rights.hpp"
 #include "platform/system_failure.hpp"
 #include "recovery/recovery.hpp"
 #include "ringmain/dead_letters.hpp"
+#include "sound_log.hpp"
 #include "topic_paths.hpp"
 #include "work_settings.hpp"
 #include "work_table/work_words.hpp"
@@ -37,17 +37,12 @@ constexpr std::uint32_t kSlotsWanted = 16;
 constexpr std::uint32_t kSlotsMax = 256;
 constexpr int kAttempts = 1'000;  // of finding a topic that others delete and create all the time
 
-// Begins every message.
-std::string sender_text(const TopicFiles& origin, std::string_view group) {
-    return "group '" + std::string(group) + "' of topic '" + origin.name() + "'";
-}
-
 std::uint64_t record_bytes_max_of(const TopicOptions& options) { return record_bytes_max(geometry_for(options)); }
 
 class Checks {
 public:
     Checks(const Broker::Impl& broker, const TopicFiles& origin, std::string_view group, std::string_view letters)
-        : broker_(broker), origin_(origin), sender_(sender_text(origin, group)), letters_(letters) {}
+        : broker_(broker), origin_(origin), sender_(group_text(group, origin.name())), letters_(letters) {}
 
     // What needs no such topic to be seen.
     void check_name() const {
@@ -99,11 +94,7 @@ private:
     }
 
     void check_log(const Log& log, std::uint32_t partition) const {
-        const partition_log::ControlCheck check = partition_log::check_control(log);
-        if (!check.sound()) {
-            throw error_about(ErrorCode::corrupt, partition_text(letters_, partition),
-                              "is damaged: " + to_text(check, log.first_offset) + "; run 'ringmain verify'");
-        }
+        const partition_log::ControlCheck check = sound_offsets(log, letters_, partition);
         if (check.end > work_table::kTicketMax) {
             throw error_about(ErrorCode::invalid_argument, partition_text(letters_, partition),
                               "is at offset " + std::to_string(check.end) + ", and letters have offsets up to " +
@@ -134,10 +125,6 @@ private:
     std::string sender_;
     std::string_view letters_;
 };
-
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 // Nothing: there is none.
 std::shared_ptr<const TopicFiles> open_if_there(const Broker::Impl& broker, std::string_view name) {

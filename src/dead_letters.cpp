@@ -6,6 +6,7 @@
 
 #include "dead_letter_cycle.hpp"
 #include "dead_letters_impl.hpp"
+#include "error_about.hpp"
 #include "letter_topic.hpp"
 #include "platform/files.hpp"
 #include "topic_name.hpp"
@@ -16,10 +17,6 @@ namespace ringmain {
 namespace {
 
 constexpr std::string_view kUsualEnding = ".dlq";
-
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 bool keeps_letters(const TopicFiles& topic) {
     return find_letters_group(topic) ||

@@ -69,13 +69,12 @@ DeadLetterSummary DeadLetters::Impl::summarize(std::string_view name) const {
     LetterTopic topic(impl(), name, LetterTopic::For::reading);
     Summing sum(topic);
     RecordCopy copy;
-    ConsumerRecord record;
     for (std::uint32_t p = 0; p < topic.partitions(); ++p) {
         sum.add_partition(p);
-        const LetterRange all = topic.range(p);
-        for (auto at = topic.next(p, all.from, all.to, copy, record); at;
-             at = topic.next(p, *at + 1, all.to, copy, record))
+        topic.for_each(p, copy, [&](std::uint64_t, const ConsumerRecord& record) {
             sum.add(record, copy.view().length);
+            return true;
+        });
     }
     DeadLetterSummary summary = sum.take();
     if (topic.has_file()) {
@@ -96,15 +95,13 @@ std::uint64_t DeadLetters::Impl::count(std::string_view name) const {
 void DeadLetters::Impl::read(std::string_view name, const LetterFilter& filter, const Visit& visit) const {
     const LetterTopic topic(impl(), name, LetterTopic::For::reading);
     RecordCopy copy;
-    ConsumerRecord record;
-    for (std::uint32_t p = 0; p < topic.partitions(); ++p) {
-        const LetterRange all = topic.range(p);
-        for (auto at = topic.next(p, all.from, all.to, copy, record); at;
-             at = topic.next(p, *at + 1, all.to, copy, record)) {
+    bool more = true;
+    for (std::uint32_t p = 0; p < topic.partitions() && more; ++p) {
+        topic.for_each(p, copy, [&](std::uint64_t, const ConsumerRecord& record) {
             const DecodedLetter decoded = decode_dead_letter(record);
-            if (matches(filter, record, decoded) && !visit(record, decoded))
-                return;
-        }
+            more = !matches(filter, record, decoded) || visit(record, decoded);
+            return more;
+        });
     }
 }
 

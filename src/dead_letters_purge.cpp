@@ -16,22 +16,20 @@ LettersPurged DeadLetters::Impl::purge(std::string_view name, const LetterFilter
     }
     LettersPurged done;
     RecordCopy copy;
-    ConsumerRecord record;
     for (std::uint32_t p = 0; p < topic.partitions() && !done.stopped; ++p) {
-        const LetterRange all = topic.range(p);
-        for (auto at = topic.next(p, all.from, all.to, copy, record); at;
-             at = topic.next(p, *at + 1, all.to, copy, record)) {
+        topic.for_each(p, copy, [&](std::uint64_t offset, const ConsumerRecord& record) {
             done.stopped = stop && stop();
             if (done.stopped)
-                break;
+                return false;
             if (!matches(filter, record, decode_dead_letter(record)))
-                continue;
+                return true;
             ++done.matched;
             if (dry_run)
-                continue;
-            topic.settle(p, *at, Settlement::purged);
+                return true;
+            topic.settle(p, offset, Settlement::purged);
             ++done.purged;
-        }
+            return true;
+        });
         if (!dry_run)
             topic.close_stalled(p);
     }

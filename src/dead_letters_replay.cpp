@@ -16,17 +16,15 @@ LettersReplayed DeadLetters::Impl::replay(std::string_view name, const LetterFil
         replay.done().found_replayed = finish_letter_under_way(broker_, topic) ? 1 : 0;
     }
     RecordCopy copy;
-    ConsumerRecord record;
     for (std::uint32_t p = 0; p < topic.partitions() && !replay.done().stopped; ++p) {
-        const LetterRange all = topic.range(p);
-        for (auto at = topic.next(p, all.from, all.to, copy, record); at;
-             at = topic.next(p, *at + 1, all.to, copy, record)) {
+        topic.for_each(p, copy, [&](std::uint64_t, const ConsumerRecord& record) {
             if (replay.wants_to_stop())
-                break;
+                return false;
             const DecodedLetter decoded = decode_dead_letter(record);
             if (matches(filter, record, decoded))
                 replay.handle(record, decoded);
-        }
+            return true;
+        });
         if (!options.dry_run)
             topic.close_stalled(p);
     }

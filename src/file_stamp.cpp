@@ -89,4 +89,10 @@ TopicId check_stamp(const platform::Mapping& file, const std::filesystem::path& 
     return header.topic_id;
 }
 
+void check_stamp(const platform::Mapping& file, const std::filesystem::path& path, layout::FileKind kind, const TopicId& topic) {
+    const TopicId found = check_stamp(file, path, kind);
+    if (found != topic)
+        refuse(ErrorCode::corrupt, path, "belongs to topic id " + to_string(found) + ", not " + to_string(topic));
+}
+
 }  // namespace ringmain

@@ -20,6 +20,9 @@ void mark_ready(const platform::Mapping& file) noexcept;
 /// Throws Error: version_mismatch (both versions, both fingerprints), not_ready, corrupt. Any bytes are good input.
 TopicId check_stamp(const platform::Mapping& file, const std::filesystem::path& path, layout::FileKind kind);
 
+/// The same, of a file of that topic.
+void check_stamp(const platform::Mapping& file, const std::filesystem::path& path, layout::FileKind kind, const TopicId& topic);
+
 /// The same at a glance, for a file that was checked before: of that kind and topic, and of that size when it was made. No error
 /// is thrown and nothing is asked of the system.
 [[nodiscard]] bool has_stamp(const platform::Mapping& file, layout::FileKind kind, const TopicId& topic) noexcept;

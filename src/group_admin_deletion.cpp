@@ -27,7 +27,7 @@ void GroupAdmin::Impl::refuse_members(const AdminTopic& topic, group_table::Grou
     for (const group_table::MemberView& member : view->members) {
         if (member.in_set) names.append(names.empty() ? "" : ", ").append(name_of(describe_member(member)));
     }
-    throw error_about(ErrorCode::busy, "group '" + view->name + "' of topic '" + topic.name() + "'",
+    throw error_about(ErrorCode::busy, group_text(view->name, topic.name()),
                       "has members: " + names + "; to " + std::string(what) + " all the same, force it");
 }
 

@@ -7,12 +7,12 @@
 #include "error_about.hpp"
 #include "group_admin_impl.hpp"
 #include "group_table/reset.hpp"
-#include "partition_log/control_check.hpp"
 #include "partition_log/reader.hpp"
 #include "platform/clock.hpp"
 #include "queue_opening.hpp"
 #include "retries_moved.hpp"
 #include "seek.hpp"
+#include "sound_log.hpp"
 
 namespace ringmain {
 
@@ -27,11 +27,7 @@ struct Bounds {
 
 /// Where the group can be put: within the log, and if it gates not below where the log start may already go.
 Bounds bounds_of(const AdminTopic& topic, std::uint32_t partition, const Log& log, bool gating) {
-    const partition_log::ControlCheck check = partition_log::check_control(log);
-    if (!check.sound()) {
-        throw error_about(ErrorCode::corrupt, partition_text(topic.name(), partition),
-                          "is damaged: " + to_text(check, log.first_offset) + "; run 'ringmain verify'");
-    }
+    const partition_log::ControlCheck check = sound_offsets(log, topic.name(), partition);
     const std::uint64_t floor = gating ? log.control->gate_floor.load(std::memory_order_acquire) : 0;  // acquire GATE_FLOOR
     return {std::min(std::max(check.start, floor), check.end), check.end};
 }
@@ -74,7 +70,7 @@ void set_target(PartitionReset& reset, const ResetTarget& target, const Log& log
 }
 
 [[noreturn]] void refuse_plan(const ResetPlan& plan, const std::string& why) {
-    throw error_about(ErrorCode::invalid_argument, "the plan for group '" + plan.group + "' of topic '" + plan.topic + "'", why);
+    throw error_about(ErrorCode::invalid_argument, "the plan for " + group_text(plan.group, plan.topic), why);
 }
 
 /// Nobody has been at work in the partition since the plan was made, but the plan itself.
@@ -82,7 +78,7 @@ void check_unchanged(const ResetPlan& plan, const PartitionReset& reset, const g
     const bool untouched = word.generation == reset.generation && word.committed == reset.position;
     const bool done = word.touched && word.committed >= reset.target && word.committed <= std::max(reset.target, bounds.low);
     if (untouched || done) return;
-    throw error_about(ErrorCode::busy, "group '" + plan.group + "' of topic '" + plan.topic + "'",
+    throw error_about(ErrorCode::busy, group_text(plan.group, plan.topic),
                       "is not as it was planned: partition " + std::to_string(reset.partition) + " was at " +
                           std::to_string(reset.position) + " and is at " + std::to_string(word.committed) + " (generation " +
                           std::to_string(reset.generation) + ", now " + std::to_string(word.generation) +
@@ -171,7 +167,7 @@ std::vector<PartitionResetDone> GroupAdmin::Impl::execute(const ResetPlan& plan,
     do {  // again: somebody joined or left since the look
         if (!force) refuse_members(topic, group, "reset it");
         if (!topic.groups().set_of(group, set)) {
-            throw error_about(ErrorCode::mismatch, "group '" + plan.group + "' of topic '" + plan.topic + "'",
+            throw error_about(ErrorCode::mismatch, group_text(plan.group, plan.topic),
                               "was deleted since the plan was made");
         }
         check_targets(plan, topic, gating, force);  // before the exchange: whoever joins later makes it fail

@@ -42,10 +42,6 @@ group_table::GroupOptions stored_options(const GroupOptions& options) noexcept {
     return stored;
 }
 
-std::string group_text(std::string_view group, std::string_view topic) {
-    return "group '" + std::string(group) + "' of topic '" + std::string(topic) + "'";
-}
-
 bool is_policy(std::uint8_t policy) noexcept { return policy <= static_cast<std::uint8_t>(OnLoss::latest); }
 
 }  // namespace

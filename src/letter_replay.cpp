@@ -13,10 +13,6 @@ namespace ringmain {
 
 namespace {
 
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
-
 std::string letter_text(std::string_view topic, std::uint32_t partition, std::uint64_t offset) {
     return "the letter at offset " + std::to_string(offset) + " of " + partition_text(topic, partition);
 }

@@ -10,10 +10,10 @@
 #include "group_table/creation.hpp"
 #include "group_table/eviction.hpp"
 #include "partition_log/cell_word.hpp"
-#include "partition_log/control_check.hpp"
 #include "partition_log/tickets.hpp"
 #include "platform/clock.hpp"
 #include "platform/sleep.hpp"
+#include "sound_log.hpp"
 
 namespace ringmain {
 
@@ -67,11 +67,7 @@ LetterTopic::LetterTopic(std::shared_ptr<Broker::Impl> broker, std::string_view 
         Part& part = parts_.emplace_back();
         part.mapping = files_->map_partition(p, platform::Access::read_only);
         part.log = Log(part.mapping.data(), geometry_of(part.mapping), files_->readers(p), files_->group_gates(p));
-        const partition_log::ControlCheck check = partition_log::check_control(part.log);
-        if (!check.sound()) {
-            throw error_about(ErrorCode::corrupt, partition_text(files_->name(), p),
-                              "is damaged: " + to_text(check, part.log.first_offset) + "; run 'ringmain verify'");
-        }
+        (void)sound_offsets(part.log, files_->name(), p);
     }
     if (purpose == For::settling) {
         keep_letters(broker_, files_);
@@ -169,7 +165,7 @@ void LetterTopic::refuse_members() const {
     const std::uint32_t members = files_->groups().set(group_->slot).members();
     if (members == 0)
         return;
-    throw error_about(ErrorCode::busy, "group '" + std::string(kDeadLettersGroup) + "' of topic '" + name() + "'",
+    throw error_about(ErrorCode::busy, group_text(kDeadLettersGroup, name()),
                       "has " + std::to_string(members) +
                           " members, which settle letters by committing; others can when they have left");
 }

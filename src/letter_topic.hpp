@@ -70,6 +70,15 @@ public:
     /// the layout, which is shown as a record without anything.
     [[nodiscard]] std::optional<std::uint64_t> next(std::uint32_t partition, std::uint64_t from, std::uint64_t to,
                                                     RecordCopy& copy, ConsumerRecord& record) const;
+    /// Calls `use(offset, record)` for each of these that the partition has now; false ends it.
+    template <class Use>
+    void for_each(std::uint32_t partition, RecordCopy& copy, const Use& use) const {
+        const LetterRange all = range(partition);
+        ConsumerRecord record;
+        for (auto at = next(partition, all.from, all.to, copy, record); at; at = next(partition, *at + 1, all.to, copy, record)) {
+            if (!use(*at, record)) return;
+        }
+    }
     [[nodiscard]] std::uint64_t count(std::uint32_t partition) const noexcept {
         return count_unsettled(log(partition), range(partition), file_ ? &*file_ : nullptr, partition).records;
     }

@@ -67,7 +67,7 @@ void make(Broker::Impl& broker, const TopicFiles& topic) {
     const layout::LettersGeometry geometry = geometry_of(topic);
     try {
         const platform::Mapping file = platform::create_file(made, layout::letters_file_bytes(geometry));
-        write_stamp(file, layout::kLettersFile, topic.id());
+        write_stamp(file, layout::FileKind::letters, topic.id());
         *reinterpret_cast<layout::LettersGeometry*>(file.data() + layout::kLettersGeometryAt) = geometry;
         mark_ready(file);  // the rest is right as zeros: nobody has the letters in hand, none is settled
         give_rights_of_topic(topic, made);
@@ -100,7 +100,7 @@ LettersFile::LettersFile(const TopicFiles& topic, platform::Access access)
     : path_(letters_path(topic.directory()).string()),
       geometry_(geometry_of(topic)),
       mapping_(path_, access, layout::letters_file_bytes(geometry_)) {
-    const bool same = check_stamp(mapping_, path_, layout::kLettersFile) == topic.id() &&
+    const bool same = check_stamp(mapping_, path_, layout::FileKind::letters) == topic.id() &&
                       std::memcmp(mapping_.data() + layout::kLettersGeometryAt, &geometry_, sizeof geometry_) == 0;
     if (!same)
         throw Error(ErrorCode::corrupt, path_,

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "in_flight.hpp"
+#include "kept_record.hpp"
 #include "push_impl.hpp"
 #include "queue_worker_impl.hpp"
-#include "kept_record.hpp"
 
 namespace ringmain {
 

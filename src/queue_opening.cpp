@@ -13,12 +13,12 @@
 #include "error_about.hpp"
 #include "group_table/creation.hpp"
 #include "group_table/group_gates.hpp"
-#include "partition_log/control_check.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/reader.hpp"
 #include "platform/system_failure.hpp"
 #include "queue_options.hpp"
 #include "seek.hpp"
+#include "sound_log.hpp"
 #include "topic_paths.hpp"
 #include "work_creation.hpp"
 #include "work_leftovers.hpp"
@@ -56,7 +56,7 @@ std::optional<GroupRef> find_queue(const TopicFiles& topic, std::string_view nam
             continue;  // deleted since, and perhaps created anew
         if (queue)
             return group;
-        throw error_about(ErrorCode::mismatch, "group '" + std::string(name) + "' of topic '" + topic.name() + "'",
+        throw error_about(ErrorCode::mismatch, group_text(name, topic.name()),
                           "is no work queue: its partitions are read by members; see 'ringmain group'");
     }
 }
@@ -68,11 +68,7 @@ public:
         for (std::uint32_t partition = 0; partition < topic.options().partitions; ++partition) {
             maps_.push_back(topic.map_partition(partition, platform::Access::read_only));
             logs_.emplace_back(maps_.back().data(), geometry_of(maps_.back()), topic.readers(partition), topic.group_gates(partition));
-            const partition_log::ControlCheck check = partition_log::check_control(logs_.back());
-            if (check.sound())
-                continue;
-            throw error_about(ErrorCode::corrupt, partition_text(topic.name(), partition),
-                              "is damaged: " + to_text(check, logs_.back().first_offset) + "; run 'ringmain verify'");
+            (void)sound_offsets(logs_.back(), topic.name(), partition);
         }
     }
 
@@ -215,7 +211,7 @@ WorkFiles ensure_queue(const std::shared_ptr<Broker::Impl>& broker, const std::s
 void refuse_queue(const TopicFiles& topic, GroupRef group, std::string_view name, std::string_view command) {
     if (!is_queue(topic, group))
         return;
-    throw error_about(ErrorCode::mismatch, "group '" + std::string(name) + "' of topic '" + topic.name() + "'",
+    throw error_about(ErrorCode::mismatch, group_text(name, topic.name()),
                       "is a work queue; see '" + std::string(command) + "'");
 }
 

@@ -22,7 +22,7 @@ std::optional<group_table::GroupRef> find_stream_group(const TopicFiles& topic, 
     if (found.status != group_table::FindStatus::found)
         return std::nullopt;
     if (group_table::read_options(topic.groups(), found.group.slot).kind == group_table::GroupKind::queue) {
-        throw error_about(ErrorCode::mismatch, "group '" + name + "' of topic '" + topic.name() + "'",
+        throw error_about(ErrorCode::mismatch, group_text(name, topic.name()),
                           "is a work queue: its records are acquired by workers, and retried by its own rules");
     }
     return found.group;

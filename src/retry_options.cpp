@@ -14,10 +14,6 @@ namespace ringmain {
 
 namespace {
 
-std::string group_text(std::string_view topic, std::string_view group) {
-    return "group '" + std::string(group) + "' of topic '" + std::string(topic) + "'";
-}
-
 [[noreturn]] void refuse(const std::string& object, const std::string& what) {
     throw error_about(ErrorCode::invalid_argument, object, what);
 }
@@ -58,7 +54,7 @@ std::string_view to_string(RetryOrder order) noexcept {
 
 void check_retry_options(std::string_view topic, const GroupOptions& group, const RetryOptions& options) {
     using namespace std::chrono_literals;
-    const std::string object = group_text(topic, group.name);
+    const std::string object = group_text(group.name, topic);
     if (group.delivery != Delivery::at_least_once) {
         refuse(object, "cannot be retried with delivery " + std::string(to_string(group.delivery)) +
                            ": a record is finished when its handler has succeeded, which is at_least_once");
@@ -100,7 +96,7 @@ void check_same_retries(std::string_view topic, std::string_view group, const la
     const auto differ = [&](const char* option, const std::string& has, const std::string& wants) {
         if (has == wants)
             return;
-        throw error_about(ErrorCode::mismatch, group_text(topic, group),
+        throw error_about(ErrorCode::mismatch, group_text(group, topic),
                           std::string("is retried with ") + option + " " + has + ", not " + wants +
                               "; its first runner has decided that");
     };

@@ -40,13 +40,6 @@ Mapping map_shared(const std::filesystem::path& path, std::uint64_t bytes, bool&
     return Mapping(path, Access::read_only, bytes);
 }
 
-void check_same_topic(const TopicId& found, const TopicId& expected, const std::filesystem::path& path) {
-    if (found == expected)
-        return;
-    throw Error(ErrorCode::corrupt, path.string(),
-                "'" + path.string() + "' belongs to topic id " + to_string(found) + ", not " + to_string(expected));
-}
-
 }  // namespace
 
 TopicFiles::TopicFiles(std::filesystem::path directory, std::string name)
@@ -111,7 +104,7 @@ Mapping TopicFiles::open_part(const std::filesystem::path& path, layout::FileKin
             topic_not_found(name_, directory_);
         throw Error(ErrorCode::corrupt, path.string(), "'" + path.string() + "' is missing");
     }
-    check_same_topic(check_stamp(file, path, kind), id_, path);
+    check_stamp(file, path, kind, id_);
     if (file.size() < bytes) {  // the stamp has the exact size, which huge pages round up
         throw Error(ErrorCode::corrupt, path.string(),
                     "'" + path.string() + "' has " + std::to_string(file.size()) + " bytes, " +
@@ -144,7 +137,7 @@ void TopicFiles::check_stamps() const {
                        has_stamp(groups_file_, layout::FileKind::groups, id_);
     if (sound) return;
     const auto check = [this](const Mapping& file, const std::filesystem::path& path, layout::FileKind kind) {
-        check_same_topic(check_stamp(file, path, kind), id_, path);
+        check_stamp(file, path, kind, id_);
     };
     check(meta_, meta_path(directory_), layout::FileKind::topic);
     check(readers_, readers_path(directory_), layout::FileKind::readers);
@@ -218,7 +211,7 @@ Mapping TopicFiles::map_partition(std::uint32_t partition, Access access) const 
                         "'" + path.string() + "' has " + std::to_string(shape->bytes) + " bytes, " + std::to_string(bytes) + " are needed");
         }
         Mapping file(path, access, layout::kPageBytes);
-        check_same_topic(check_stamp(file, path, layout::FileKind::partition), id_, path);
+        check_stamp(file, path, layout::FileKind::partition, id_);
         if (file.size() < bytes || std::memcmp(&geometry_of(file), &expected, sizeof expected) != 0) {
             throw Error(ErrorCode::corrupt, path.string(),
                         "'" + path.string() + "' has another geometry than its topic");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "error_about.hpp"
 #include "group_verification.hpp"
 #include "partition_verification.hpp"
 #include "ringmain/error.hpp"
@@ -12,10 +13,6 @@
 namespace ringmain {
 
 namespace {
-
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 void add_damage(VerifyReport& report, const Error& error) { report.damage.push_back({error.object(), error.what()}); }
 

@@ -28,9 +28,7 @@ constexpr std::uint32_t kStreamGeneration = 0;
 /// Maps a file, its stamp checked; at least `bytes` of it.
 Mapping open_stamped(const fs::path& path, platform::Access access, layout::FileKind kind, const TopicId& topic, std::uint64_t bytes) {
     Mapping file(path, access, bytes);
-    const TopicId found = check_stamp(file, path, kind);
-    if (found != topic)
-        corrupt(path, "belongs to topic id " + to_string(found) + ", not " + to_string(topic));
+    check_stamp(file, path, kind, topic);
     return file;
 }
 
@@ -146,7 +144,7 @@ void WorkFiles::fail(const std::exception_ptr& failure) const {
     if (topic_->deleted())
         throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
     if (gone())
-        throw error_about(ErrorCode::not_found, "group '" + name_ + "' of topic '" + topic_->name() + "'", "was deleted");
+        throw error_about(ErrorCode::not_found, group_text(name_, topic_->name()), "was deleted");
     try {
         std::rethrow_exception(failure);
     } catch (const Error& error) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "error_about.hpp"
 #include "group_table/listing.hpp"
 #include "partition_log/log_memory.hpp"
 #include "platform/files.hpp"
@@ -83,10 +84,6 @@ private:
     const Memory::Atomic<std::uint64_t>* words_;
     std::uint64_t log_end_ = 0;
 };
-
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 template <class Look>
 void look_at(VerifyReport& report, const Look& look) {

@@ -26,8 +26,6 @@
 
 namespace ringmain::layout {
 
-inline constexpr FileKind kLettersFile{8};
-
 /// Which words the file has. Follows FileHeader, written once.
 struct LettersGeometry {
     std::uint64_t records;  // N, the topic's
