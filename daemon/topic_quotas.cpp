@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -51,23 +52,25 @@ bool exists(const Broker::Impl& broker, std::string_view name) {
 /// What a creation may take, from the check to its end.
 class TopicQuotas::Reservation {
 public:
-    Reservation(TopicQuotas& quotas, std::string_view name, std::uint64_t bytes) : quotas_(quotas), bytes_(bytes) {
+    Reservation(TopicQuotas& quotas, std::string_view name, std::uint64_t bytes) : quotas_(quotas), name_(name) {
         const std::lock_guard lock(quotas_.mutex_);
-        quotas_.check(name, bytes_);
-        ++quotas_.reserved_.topics;
-        quotas_.reserved_.bytes += bytes_;
+        quotas_.check(name, bytes);
+        Reserved& reserved = quotas_.reserved_[name_];
+        ++reserved.creations;
+        reserved.bytes = std::max(reserved.bytes, bytes);
     }
     Reservation(const Reservation&) = delete;
     Reservation& operator=(const Reservation&) = delete;
     ~Reservation() {
         const std::lock_guard lock(quotas_.mutex_);
-        --quotas_.reserved_.topics;
-        quotas_.reserved_.bytes -= bytes_;
+        const auto reserved = quotas_.reserved_.find(name_);
+        if (--reserved->second.creations == 0)
+            quotas_.reserved_.erase(reserved);
     }
 
 private:
     TopicQuotas& quotas_;
-    std::uint64_t bytes_;
+    std::string name_;
 };
 
 TopicDescription TopicQuotas::create_topic(std::string_view name, const TopicOptions& options,
@@ -83,12 +86,23 @@ TopicDescription TopicQuotas::create_topic(std::string_view name, const TopicOpt
 }
 
 QuotaUsage TopicQuotas::usage() const {
-    QuotaUsage usage;
-    for (const std::string& name : broker_.list_topics()) {
-        ++usage.topics;
-        usage.bytes += bytes_of_files_in(broker_.directory() / "topics" / name);
+    const std::lock_guard lock(mutex_);
+    return used();
+}
+
+QuotaUsage TopicQuotas::used() const {
+    QuotaUsage used;
+    for (const auto& [name, reserved] : reserved_) {
+        ++used.topics;
+        used.bytes += reserved.bytes;
     }
-    return usage;
+    for (const std::string& name : broker_.list_topics()) {
+        if (reserved_.contains(name))
+            continue;  // others see it a moment before its creation has ended
+        ++used.topics;
+        used.bytes += bytes_of_files_in(broker_.directory() / "topics" / name);
+    }
+    return used;
 }
 
 void TopicQuotas::check(std::string_view name, std::uint64_t needed) const {
@@ -97,9 +111,7 @@ void TopicQuotas::check(std::string_view name, std::uint64_t needed) const {
         refuse(name, fmt::format("it takes {} bytes, and quotas.topic_bytes is {}", needed, *quotas.topic_bytes));
     if (!quotas.topics && !quotas.bytes)
         return;
-    QuotaUsage used = usage();
-    used.topics += reserved_.topics;
-    used.bytes += reserved_.bytes;
+    const QuotaUsage used = this->used();
     if (quotas.topics && used.topics >= *quotas.topics)
         refuse(name, fmt::format("there are {} topics, and quotas.topics is {}", used.topics, *quotas.topics));
     if (quotas.bytes && (used.bytes > *quotas.bytes || needed > *quotas.bytes - used.bytes)) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "live_configuration.hpp"
@@ -29,17 +31,23 @@ public:
     TopicDescription create_topic(std::string_view name, const TopicOptions& options,
                                   const std::function<bool()>& stop = {}, const std::optional<TopicId>& id = {});
 
-    /// What topics take now, those included that others than the daemon made.
+    /// What topics take now, those included that others than the daemon made and those that are being made.
     [[nodiscard]] QuotaUsage usage() const;
 
 private:
     class Reservation;
+    struct Reserved {
+        std::uint64_t creations = 0;  // of that name at the same time: one of them makes it
+        std::uint64_t bytes = 0;      // of the largest
+    };
+    // Both with the mutex held.
+    [[nodiscard]] QuotaUsage used() const;
     void check(std::string_view name, std::uint64_t needed) const;
 
     Broker broker_;
     const LiveConfiguration& configuration_;
-    std::mutex mutex_;     // between the look at what is used and the reservation
-    QuotaUsage reserved_;  // by creations under way
+    mutable std::mutex mutex_;                               // between the look at what is used and the reservation
+    std::map<std::string, Reserved, std::less<>> reserved_;  // by creations under way
 };
 
 }  // namespace ringmain::daemon

@@ -133,21 +133,30 @@ TEST_CASE("A creation may choose the id of its topic") {
     CHECK(to_string(place.broker.describe_topic("t").id) == id);
 }
 
-TEST_CASE("A quota refuses what would go beyond it, also of creations at the same time, with what is used and needed") {
-    ScratchDirectory scratch;
-    const RunningDaemon daemon(scratch.broker(), "[quotas]\ntopics = 3\nbytes = \"4 MiB\"\n");
-    Broker broker(scratch.broker());
-    std::vector<std::jthread> askers;
+// How many of `askers` that want a topic each at the same time get it.
+int topics_made_at_once(const RunningDaemon& daemon, int askers) {
     std::atomic<int> made{0};
-    for (int i = 0; i < 8; ++i) {
-        askers.emplace_back([&, i] {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < askers; ++i) {
+        threads.emplace_back([&, i] {
             const int status = daemon.ask("PUT", "/v1/topics/t" + std::to_string(i), kSmall + "}").status;
             made += status == 201 ? 1 : 0;
         });
     }
-    askers.clear();
-    CHECK(made == 3);
-    CHECK(broker.list_topics().size() == 3);
+    threads.clear();
+    return made;
+}
+
+TEST_CASE("A quota refuses what would go beyond it, also of creations at the same time, with what is used and needed") {
+    ScratchDirectory scratch;
+    const RunningDaemon daemon(scratch.broker(), "[quotas]\ntopics = 3\nbytes = \"4 MiB\"\n");
+    Broker broker(scratch.broker());
+    for (int round = 0; round < 20; ++round) {  // a topic that is seen before its creation has ended must not count twice
+        for (const std::string& topic : broker.list_topics())
+            broker.delete_topic(topic);
+        REQUIRE(topics_made_at_once(daemon, 8) == 3);
+        REQUIRE(broker.list_topics().size() == 3);
+    }
     check_refused(daemon.ask("PUT", "/v1/topics/more", kSmall + "}"), 429, "limit", "quotas.topics is 3");
     check_refused(daemon.ask("PUT", "/v1/topics/" + broker.list_topics().front(), kSmall + "}"), 409, "already_exists",
                   "exists already");
