@@ -38,9 +38,6 @@ struct TurnOf {
     DoneReason how = DoneReason::acked;  // finished
 };
 
-/// How soon a letter that was refused is tried again at the earliest, whatever the back-off says.
-inline constexpr std::uint64_t kLetterAgainMs = 20;
-
 template <class M, class Letters>
 class Attempts {
 public:

@@ -6,6 +6,7 @@
 // so there are never two letters. Nobody waits for who prepares one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "partition_log/tickets.hpp"
@@ -27,6 +28,10 @@ struct LetterTicket {
     Status status = Status::ok;  ///< Anything else: the log is full or refuses, and nothing was taken.
     std::uint64_t offset = 0;
 };
+
+/// How soon a letter that was refused is tried again at the earliest, whatever the back-off says: one of 0 must not keep a
+/// processor busy with a dead-letter topic that is full.
+inline constexpr std::uint64_t kLetterAgainMs = 20;
 
 /// What became of the commit at a ticket.
 enum class Sent : std::uint8_t {
@@ -122,7 +127,7 @@ private:
     /// No letter can be written now: the record stays, and is not delivered again.
     Ended keep(std::uint64_t offset, std::uint64_t word, std::uint64_t now) noexcept {
         const std::uint32_t count = count_of(word);
-        const std::uint64_t due = now + rules_.backoff(offset, count == 0 ? 1 : count);
+        const std::uint64_t due = now + std::max(kLetterAgainMs, rules_.backoff(offset, count == 0 ? 1 : count));
         if (work_.change(offset, word, condemned_word(count, due, reason_of(word), work_.lap(offset)))) {
             work_.count(work_.control().letters_refused);
             work_.lower_next_due(due, now);

@@ -158,6 +158,20 @@ TEST_CASE("while the dead-letter topic refuses, the record stays, is delivered t
     world.check_dead();
 }
 
+TEST_CASE("without a back-off a letter that is refused is tried again after a while, not at once") {
+    WorkShape shape;
+    shape.rules.backoff_first_ms = shape.rules.backoff_max_ms = 0;
+    World<HookedMemory> world(shape);
+    world.board->refuses.store(1, std::memory_order_release);
+    CHECK(world.a.reject(world.held).answer == Answer::letters_refused);
+    CHECK(time_of(world.word(0)) == world.now() + kLetterAgainMs);
+    for (int i = 0; i < 10; ++i) CHECK(world.b.acquire(1).records == 0);
+    CHECK(WorkView<HookedMemory>::value(world.control().letters_refused) == 1);
+    world.board->refuses.store(0, std::memory_order_release);
+    world.go_on();
+    world.check_dead();
+}
+
 TEST_CASE("a gating dead-letter topic that is full stops the letters, and goes on when there is room") {
     WorkShape shape;
     shape.letters = {.records = 16, .block = true};
