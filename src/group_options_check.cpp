@@ -5,6 +5,7 @@
 #include <string>
 
 #include "error_about.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain {
@@ -29,9 +30,11 @@ void check_start(const Position& start) {
 void check_group_options(const GroupOptions& options) {
     using namespace std::chrono_literals;
     if (options.name.empty() || options.name.size() > kGroupNameBytesMax) {
-        refuse("group '" + options.name + "'", "a name has 1.." + std::to_string(kGroupNameBytesMax) +
+        refuse("group '" + options.name + "'", "cannot be: a name has 1 to " + std::to_string(kGroupNameBytesMax) +
                                                    " bytes, this one " + std::to_string(options.name.size()));
     }
+    if (options.name == kDeadLettersGroup)
+        refuse("group '" + options.name + "'", kReservedGroupText);
     if (options.static_name.size() > kStaticNameBytesMax) {
         refuse("static name '" + options.static_name + "'", "has " + std::to_string(options.static_name.size()) +
                                                                 " bytes; at most " +

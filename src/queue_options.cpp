@@ -4,6 +4,8 @@
 #include "backoff_options.hpp"
 #include "dead_letter_topic.hpp"
 #include "error_about.hpp"
+#include "group_options_check.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "work_settings.hpp"
 
 namespace ringmain {
@@ -95,6 +97,8 @@ QueueOptions checked_queue_options(std::string_view topic, std::string_view queu
     const Checker check(topic, queue);
     if (queue.empty() || queue.size() > kGroupNameBytesMax)
         check.refuse("cannot be: a name has 1 to " + std::to_string(kGroupNameBytesMax) + " bytes, this one " + std::to_string(queue.size()));
+    if (queue == kDeadLettersGroup)
+        check.refuse(kReservedGroupText);
     if (options.gating && topic_options.when_full != WhenFull::block)
         check.refuse("cannot gate: the topic overwrites when full; only topics created with `block` can be gated");
     check.start(options.start);

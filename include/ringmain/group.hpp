@@ -62,7 +62,7 @@ inline constexpr std::size_t kStaticNameBytesMax = 64;
 
 /// What a member brings. The options of the group itself count for whoever names it first; later ones find it as it is.
 struct GroupOptions {
-    std::string name;  ///< 1 to kGroupNameBytesMax bytes.
+    std::string name;  ///< 1 to kGroupNameBytesMax bytes. Not kDeadLettersGroup, which is the dead letters' own.
 
     // The group's own.
     Position start = Position::earliest();  ///< Of a new group: resolved once for all partitions, and stored. Not Position::last.

@@ -281,7 +281,8 @@ TEST_CASE("Limits and impossible options are errors that say what and how much")
         CHECK(thrown.code == ErrorCode::invalid_argument);
         CHECK_THAT(thrown.text, contains(text));
     };
-    invalid(group(""), "1..200");
+    invalid(group(""), "cannot be: a name has 1 to 200 bytes, this one 0");
+    invalid(group("ringmain.dlq"), "group 'ringmain.dlq' cannot be: the name is reserved for the group that keeps dead letters");
     invalid(group(std::string(201, 'x')), "201");
     CHECK_FALSE(refusal(group(std::string(200, 'x'))).code);
     invalid(named(std::string(65, 'x')), "65");

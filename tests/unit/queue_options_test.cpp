@@ -63,6 +63,7 @@ TEST_CASE("O05 An option of a queue outside of its range is refused with its nam
     check_refused({.exhausted = Exhausted::skip, .expired = Exhausted::skip, .dead_letter_topic = "d"}, "dead_letter_topic 'd' is named, and nothing goes there");
     CHECK(refused({.dead_letter_topic = "a/b"}).code == ErrorCode::invalid_argument);
     CHECK_THAT(refused({}, topic_of(1024), "").text, contains("a name has 1 to 200 bytes, this one 0"));
+    CHECK_THAT(refused({}, topic_of(1024), "ringmain.dlq").text, contains("queue 'ringmain.dlq' of topic 't' cannot be: the name is reserved for the group that keeps dead letters"));
     CHECK_THAT(refused({}, topic_of(1024), std::string(201, 'q')).text, contains("this one 201"));
     CHECK_FALSE(refused({.gating = true}, topic_of(1024, WhenFull::block)).code);
 }
