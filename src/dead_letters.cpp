@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::string_view kUsualEnding = ".dlq";
 
+bool is_unreadable(const Error& error) noexcept {
+    return error.code() == ErrorCode::permission_denied || error.code() == ErrorCode::corrupt ||
+           error.code() == ErrorCode::version_mismatch;
+}
+
 bool keeps_letters(const TopicFiles& topic) {
     return find_letters_group(topic) ||
            platform::kind_of(letters_path(topic.directory())) != platform::PathKind::absent;
@@ -64,7 +69,9 @@ std::vector<std::string> DeadLetters::Impl::topics_of(std::string_view topic) co
             if (!only_if_it_keeps || keeps_letters(*files))
                 found.insert(name);
         } catch (const Error& error) {
-            if (!is_gone(error))
+            if (topic.empty() && is_unreadable(error))
+                found.insert(name);  // whether it is one nobody can say; who reads it is told why
+            else if (!is_gone(error))
                 throw;
         }
     };

@@ -121,7 +121,7 @@ public:
 
     /// The dead-letter topics that are meant by a topic: itself if it is one (it keeps letters, a queue or group sends its letters
     /// there, or its name ends in ".dlq"); those that its own queues and groups send to, and TOPIC.dlq; or none. Sorted. Empty
-    /// `topic`: all of the broker.
+    /// `topic`: all of the broker, and those that this process cannot read, since they may be some: who reads them is told why.
     [[nodiscard]] std::vector<std::string> topics_of(std::string_view topic = {});
 
     // In all that follows `topic` is a dead-letter topic.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "group_member.hpp"
 #include "layout/letters.hpp"
 #include "letters_file.hpp"
 #include "ringmain/dead_letters.hpp"
@@ -82,6 +83,12 @@ TEST_CASE("Dead-letter topics are found from where their letters come from") {
     CHECK(thrown_by([&] { return letters.topics_of("none"); }).code == ErrorCode::not_found);
     (void)provide_dead_letter_topic(place.broker.impl(), *place.open("orders"), "mailing", "mail-letters");
     CHECK(letters.topics_of() == Values{"mail-letters", kLetters});
+    std::filesystem::resize_file(meta_path(place.open("mail-letters")->directory()), 0);
+    std::filesystem::resize_file(meta_path(place.open("plain")->directory()), 0);
+    CHECK(letters.topics_of() == Values{"mail-letters", kLetters, "plain"});  // what "plain" was nobody can say
+    CHECK(letters.summarize(kLetters).letters == 0);
+    CHECK(thrown_by([&] { return letters.summarize("mail-letters"); }).code == ErrorCode::corrupt);
+    CHECK(thrown_by([&] { return letters.topics_of("plain"); }).code == ErrorCode::corrupt);
 }
 
 TEST_CASE("Letters are read by any filter") {
@@ -412,12 +419,13 @@ TEST_CASE("Letters are settled by nobody while the group that keeps them has mem
     LetterPlace place;
     place.send("a");
     {
-        Consumer member(place.broker, test::group(std::string(kDeadLettersGroup)));
-        member.subscribe(kLetters);
-        (void)member.poll();
+        const GroupOptions options = test::group(std::string(kDeadLettersGroup));  // which users cannot join
+        GroupMember::Nobody nobody;
+        GroupMember member(place.broker.impl(), place.open(kLetters), options, GroupMember::Role::member, nobody);
         const auto refused = thrown_by([&] { return DeadLetters(place.broker).replay(kLetters, {}); });
         CHECK(refused.code == ErrorCode::busy);
         CHECK_THAT(refused.text, contains("ringmain.dlq") && contains("1 members"));
+        member.leave(false);
     }
     CHECK(DeadLetters(place.broker).replay(kLetters, {}).replayed == 1);
 }
