@@ -35,6 +35,38 @@ const RetryOptions& checked(std::string_view topic, const GroupOptions& group, c
     return options;
 }
 
+bool is_something(const RunCounts& counts) noexcept {
+    return (counts.handled | counts.succeeded | counts.failed | counts.dead_lettered | counts.skipped | counts.died |
+            counts.late | counts.lost) != 0;
+}
+
+/// Tells results that say something from those that say what the one before has said: what stands still does so in
+/// every one.
+class Novelty {
+public:
+    bool is_in(const RunResult& result) {
+        const bool moved = result.status != status_ || !std::equal(result.stopped.begin(), result.stopped.end(),
+                                                                   stopped_.begin(), stopped_.end(), same);
+        status_ = result.status;
+        stopped_.clear();
+        for (const StoppedPartition& one : result.stopped)
+            stopped_.push_back({one.partition, one.why, one.offset});
+        return moved || is_something(result.counts) || !result.gaps.empty() || !result.failures.empty();
+    }
+
+private:
+    struct Stop {
+        std::uint32_t partition = 0;
+        StopReason why = StopReason::exhausted;
+        std::uint64_t offset = 0;
+    };
+    static bool same(const StoppedPartition& now, const Stop& before) noexcept {
+        return now.partition == before.partition && now.why == before.why && now.offset == before.offset;
+    }
+    Status status_ = Status::ok;
+    std::vector<Stop> stopped_;
+};
+
 }  // namespace
 
 RetryRunner::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const GroupOptions& group,
@@ -146,6 +178,7 @@ RunResult RetryRunner::Impl::run(const RetryHandler& handler, const Stop& stop,
                                  std::chrono::nanoseconds sleep_max) {
     RunCounts all;
     RunResult last;
+    Novelty novelty;
     const auto ends = [](Status status) {
         return status == Status::fenced_instance || status == Status::group_deleted ||
                status == Status::topic_deleted || status == Status::forked || status == Status::misuse ||
@@ -154,7 +187,7 @@ RunResult RetryRunner::Impl::run(const RetryHandler& handler, const Stop& stop,
     while (!stop() && !ends(last.status) && refusal().empty()) {
         last = run_once(handler, sleep_max, stop);
         all += last.counts;
-        if (each)
+        if (novelty.is_in(last) && each)
             each(last);
         if (last.status != Status::ok)
             (void)flight_.wait(std::min(sleep_max, kTroubleWait));  // what is damaged stays so: no hurry

@@ -194,7 +194,7 @@ public:
                        std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero());
     /// The same until `stop` says true, asked after each record and every few milliseconds; or until the group is
     /// deleted, the topic is, or another process took the static name. `each`: is told of every run_once that did or
-    /// found something.
+    /// found something; of partitions that stand still when that changes.
     RunResult run(const RetryHandler& handler, const std::function<bool()>& stop,
                   const std::function<void(const RunResult&)>& each = {});
 

@@ -106,6 +106,26 @@ TEST_CASE("A runner whose group or topic is deleted says so, and its fork()ed co
     CHECK(last.status == Status::topic_deleted);
 }
 
+TEST_CASE("A run tells of what it did and of what stands still, once, and not of looks that find nothing new") {
+    RetryPlace place;
+    place.publish_many(2);
+    RetryOptions options = at_once(1);
+    options.exhausted = Exhausted::stop;
+    RetryRunner runner(place.broker, "t", group(), options);
+    std::uint64_t asked = 0;
+    std::uint64_t told = 0;
+    std::uint64_t stopped = 0;
+    (void)runner.run(
+        fails, [&] { return ++asked > 20; },
+        [&](const RunResult& one) {
+            ++told;
+            stopped += one.stopped.size();
+        });
+    CHECK(asked > 20);
+    CHECK(told == 1);
+    CHECK(stopped == 1);
+}
+
 TEST_CASE("A run ends when it is told to, behind the record that it is at, and what it finished is committed") {
     RetryPlace place;
     place.publish_many(10);
