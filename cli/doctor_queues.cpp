@@ -33,13 +33,14 @@ std::vector<std::uint32_t> partitions_with(const QueueDescription& queue, const 
 }
 
 void examine_absence(const BrokerStats& stats, const TopicStats& topic, const QueueDescription& queue, Findings& findings) {
-    const std::uint64_t lag = totals_of(queue).records;
-    if (!queue.workers.empty() || lag == 0)
+    const QueueTotals totals = totals_of(queue);
+    const std::uint64_t open = totals.records - std::min(totals.records, totals.finished);
+    if (!queue.workers.empty() || open == 0)
         return;
     const bool holds = queue.options.gating && topic.description.options.when_full == WhenFull::block;
     Finding& finding = findings.emplace_back(make_finding(
         "queue-without-workers", queue_object(queue),
-        fmt::format("has {} to be handled, and no workers{}: start them, or delete the queue if nobody needs it", counted(lag, "record"),
+        fmt::format("has {} to be handled, and no workers{}: start them, or delete the queue if nobody needs it", counted(open, "record"),
                     holds ? "; producers wait for it once the topic is full" : "")));
     finding.command = ringmain_command(stats, "queue delete " + queue_arguments(queue));
 }
@@ -74,11 +75,15 @@ void examine_letters(const BrokerStats& stats, const QueueDescription& queue, Fi
     const QueueTotals totals = totals_of(queue);
     if (totals.letters_refused == 0 || totals.ending == 0)
         return;
+    const bool gone = std::none_of(stats.topics.begin(), stats.topics.end(),
+                                   [&](const TopicStats& topic) { return topic.description.name == queue.dead_letter_topic; });
+    const std::string waiting = fmt::format("has {} waiting for room in the dead-letter topic '{}'", counted(totals.ending, "record"), queue.dead_letter_topic);
     Finding& finding = findings.emplace_back(make_finding(
         "letters-refused", queue_object(queue),
-        fmt::format("has {} that wait for room in the dead-letter topic '{}', which is full, gone or another one by now",
-                    counted(totals.ending, "record"), queue.dead_letter_topic)));
-    finding.command = ringmain_command(stats, "dlq list " + shell_word(queue.dead_letter_topic));
+        waiting + (gone ? ", which was deleted; another one of that name does not do: the queue is to be deleted and created anew"
+                        : ", which is full, or another one than when the queue was created: replay or purge letters, or delete the queue and create it anew")));
+    finding.command = gone ? ringmain_command(stats, "queue describe " + queue_arguments(queue))
+                           : ringmain_command(stats, "dlq list " + shell_word(queue.dead_letter_topic));
     finding.mends = false;
 }
 

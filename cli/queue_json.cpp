@@ -94,6 +94,7 @@ QueueTotals totals_of(const QueueDescription& queue) {
         totals.acquired += partition.acquired;
         totals.lock_over += partition.lock_over;
         totals.ending += partition.ending;
+        totals.finished += partition.finished;
         totals.beyond_window += partition.beyond_window;
         totals.expired += partition.expired;
         totals.returned += partition.returned;

@@ -17,6 +17,7 @@ struct QueueTotals {
     std::uint64_t acquired = 0;
     std::uint64_t lock_over = 0;
     std::uint64_t ending = 0;
+    std::uint64_t finished = 0;  ///< In the lag.
     std::uint64_t beyond_window = 0;
     std::uint64_t expired = 0;
     std::uint64_t returned = 0;

@@ -51,6 +51,17 @@ TEST_CASE("Doctor: a queue without workers has records to be handled") {
     CHECK_FALSE(place.has("queue-without-workers"));
 }
 
+TEST_CASE("Doctor: records that are finished behind one that is not are nothing to be handled") {
+    const Place place;
+    {
+        QueueWorker worker(place.broker, "t", "q");
+        const AcquireResult got = worker.acquire(10);
+        REQUIRE(got.records.size() == 10);
+        CHECK(worker.ack(got.records.subspan(1)) == 9);  // and gives the first one back when it leaves
+    }
+    CHECK_THAT(place.finding("queue-without-workers").text, contains("has 1 record to be handled, and no workers"));
+}
+
 TEST_CASE("Doctor: a stopped worker holds records, until it is let go on") {
     const Place place;
     StoppedChild child([&](const auto& stop) {
@@ -89,7 +100,12 @@ TEST_CASE("Doctor: dead letters that find no room keep records waiting; without 
     REQUIRE(memory.change(0, locks[0].second, work_table::condemned_word(5, platform::shared_monotonic_ms() + 1000, work_table::LetterReason::limit, memory.lap(0))));
     const Finding finding = place.finding("letters-refused");
     CHECK(finding.severity == Severity::error);
-    CHECK_THAT(finding.text, contains("has 1 record that wait for room in the dead-letter topic 't.dlq'"));
+    CHECK_THAT(finding.text, contains("has 1 record waiting for room in the dead-letter topic 't.dlq', which is full, or another one"));
+    CHECK(run_in_shell(finding.command) == 0);
+    Broker(place.broker.directory()).delete_topic("t.dlq");
+    const Finding gone = place.finding("letters-refused");
+    CHECK_THAT(gone.text, contains("dead-letter topic 't.dlq', which was deleted"));
+    CHECK(run_in_shell(gone.command) == 0);
 }
 
 TEST_CASE("Doctor: a window that is full keeps records from everybody, and who has its first one is named") {
