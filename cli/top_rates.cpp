@@ -7,6 +7,7 @@
 
 #include "group_report.hpp"
 #include "numbers.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "stats_report.hpp"
 
 namespace ringmain::cli {
@@ -174,6 +175,8 @@ std::vector<std::string> stalls(const BrokerStats& before, const BrokerStats& no
             continue;
         add_open_tickets(*then, topic, all);
         for (const GroupDescription& group : topic.groups) {
+            if (group.name == kDeadLettersGroup)
+                continue;  // letters wait for somebody's decision, as they should
             if (const GroupDescription* const earlier = find(then, group))
                 add_group(*earlier, group, all);
         }

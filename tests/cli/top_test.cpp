@@ -6,6 +6,7 @@
 #include "cli/terminal.hpp"
 #include "cli/top_frame.hpp"
 #include "cli/top_rates.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "support/catch.hpp"
 
 namespace ringmain::test {
@@ -140,6 +141,11 @@ TEST_CASE("Stalls are tickets that stay open, groups that do not commit, and cli
     BrokerStats now = look(1, {topic("a", 60, 10)});
     CHECK(cli::stalls(before, now) ==
           std::vector<std::string>{"a partition 0: group 'readers of a' does not commit, 50 records behind"});
+    for (BrokerStats* one : {&before, &now}) {
+        one->topics.push_back(topic("a.dlq", 50, 10));
+        one->topics.back().groups[0].name = kDeadLettersGroup;
+    }
+    CHECK(cli::stalls(before, now).size() == 1);  // letters that wait stall nobody
     ProducerStats producer;
     producer.client = {3, 1, 99, ClientState::alive};
     producer.open_tickets = 1;
