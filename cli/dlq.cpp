@@ -1,6 +1,7 @@
 // `ringmain dlq list|show|replay|purge`: dead letters.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "output.hpp"
 #include "queue_commands.hpp"
 #include "ringmain/dead_letters.hpp"
+#include "ringmain/queue_admin.hpp"
 #include "signals.hpp"
 #include "times.hpp"
 
@@ -30,6 +32,7 @@ struct DlqArguments {
     LetterFilter filter;
     std::string to;
     std::uint64_t count = 0;
+    bool queue_needed = false;  ///< The filter's group is a queue's name that nobody should mistype.
     bool dry_run = false;
     bool yes = false;
     bool json = false;
@@ -87,11 +90,20 @@ void run_show(const CLI::App& app, const DlqArguments& arguments) {
     output.flush();
 }
 
+/// A name that was mistyped must not look like a queue that has no dead letters. Letters outlive their queue.
+void check_queue(const Broker& broker, const std::string& topic, const std::string& queue) {
+    const std::vector<QueueSummary> queues = QueueAdmin(broker).list(topic);
+    if (std::none_of(queues.begin(), queues.end(), [&](const QueueSummary& one) { return one.name == queue; }))
+        throw CommandError(fmt::format("topic '{}' has no queue '{}', and no dead letters of one", topic, printable(queue)));
+}
+
 void run_replay(const CLI::App& app, const DlqArguments& arguments) {
     catch_stop_signals();
-    DeadLetters letters(open_broker(app));
+    const Broker broker = open_broker(app);
+    DeadLetters letters(broker);
     LetterFilter filter;
     bool all = true;
+    std::uint64_t matched = 0;
     for (const std::string& topic : topics_of(letters, arguments, filter)) {
         const LettersReplayed done = letters.replay(
             topic, filter, {.to = arguments.to, .dry_run = arguments.dry_run, .stop = [] { return stop_requested(); }});
@@ -99,8 +111,11 @@ void run_replay(const CLI::App& app, const DlqArguments& arguments) {
                              : replayed_to_text(topic, done, arguments.dry_run));
         if (!done.why.empty())
             note("{}", done.why);
+        matched += done.matched;
         all = all && !done.stopped && kept(done) == 0;
     }
+    if (arguments.queue_needed && matched == 0)
+        check_queue(broker, arguments.topic, *arguments.filter.group);
     if (!all)
         throw Exit{kExitFailed};
 }
@@ -235,6 +250,7 @@ void add_purge(CLI::App& dlq) {
 
 void add_queue_redrive(CLI::App& queue) {
     const auto arguments = std::make_shared<DlqArguments>();
+    arguments->queue_needed = true;
     CLI::App* redrive = queue.add_subcommand("redrive", "Publish a queue's dead letters once more, each exactly once");
     redrive->add_option_function<std::string>(
                "QUEUE", [arguments](const std::string& name) { arguments->filter.group = name; }, "The queue that gave them up")

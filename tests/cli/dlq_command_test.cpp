@@ -168,6 +168,11 @@ TEST_CASE("queue redrive replays what one queue gave up") {
     CHECK_THAT(place.run({"queue", "redrive", "mailing", "-t", "orders", "--dry-run"}).output, contains("1 of 1 letter would be replayed"));
     CHECK_THAT(place.run({"queue", "redrive", "mailing", "-t", "orders"}).output, contains("1 of 1 letter replayed"));
     CHECK(place.shown() == Values{"a", "c"});
+    const CliResult mistyped = place.run({"queue", "redrive", "mailng", "-t", "orders"});
+    CHECK(mistyped.exit_code == 1);
+    CHECK_THAT(mistyped.errors, contains("topic 'orders' has no queue 'mailng', and no dead letters of one"));
+    CHECK(place.run({"queue", "create", "idle", "-t", "orders"}).exit_code == 0);
+    CHECK(place.run({"queue", "redrive", "idle", "-t", "orders"}).exit_code == 0);
     CHECK(place.run({"queue", "redrive", "mailing"}).exit_code == 2);
     CHECK_THAT(place.run({"queue", "redrive", "mailing", "-t", "nowhere"}).errors, contains("nowhere"));
 }
