@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -25,19 +26,47 @@ constexpr std::uint64_t kAnswerBytesMax = 4'096;
 constexpr std::chrono::milliseconds kPatience{200};
 constexpr std::chrono::milliseconds kPatienceForAnswers{20};
 
+/// The library's text with the options called as on the command line.
+std::string in_our_words(std::string text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames = {{
+        {"lock_time", "--lock-time"},
+        {"delivery_limit", "--delivery-limit"},
+        {"with start", "with --start"},
+    }};
+    for (const auto& [theirs, ours] : kNames) {
+        if (const std::size_t at = text.find(theirs); at != std::string::npos)
+            text.replace(at, theirs.size(), ours);
+    }
+    return text;
+}
+
+/// With a queue made as asked, if there is none, or found as asked.
+QueueWorker worker_as_asked(const Broker& broker, const ConsumeOptions& options, const QueueWorkerOptions& worker) {
+    try {
+        return {broker, options.topic, options.queue->queue, options.queue->create, worker};
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::invalid_argument)
+            throw UsageError(in_our_words(error.what()));
+        if (error.code() == ErrorCode::mismatch &&
+            std::string_view(error.what()).find(" exists with ") != std::string_view::npos)
+            throw CommandError(in_our_words(error.what()) + "; without the option it is taken as it is");
+        throw;
+    }
+}
+
 QueueWorker worker_of(const Broker& broker, const ConsumeOptions& options) {
     const QueueConsumeOptions& queue = *options.queue;
     QueueWorkerOptions worker;
     worker.in_flight_max = queue.in_flight_max;
     if (queue.created_as_asked)
-        return {broker, options.topic, queue.queue, queue.create, worker};
+        return worker_as_asked(broker, options, worker);
     try {
         return {broker, options.topic, queue.queue, worker};
     } catch (const Error& error) {
         if (error.code() != ErrorCode::not_found)
             throw;
     }
-    return {broker, options.topic, queue.queue, queue.create, worker};
+    return worker_as_asked(broker, options, worker);
 }
 
 bool has_input(int descriptor) {
@@ -140,7 +169,8 @@ void QueueConsumeJob::check(Status status) const {
 /// What others hold, or what waits for its time, is not ours to wait for.
 bool QueueConsumeJob::is_drained() {
     const QueueDescription queue = admin_.describe(options_.topic, queue_.queue);
-    return std::all_of(queue.partitions.begin(), queue.partitions.end(), [](const QueuePartitionDescription& part) { return part.available == 0; });
+    return std::all_of(queue.partitions.begin(), queue.partitions.end(),
+                       [](const QueuePartitionDescription& part) { return part.available == 0; });
 }
 
 void QueueConsumeJob::read_answers() {
@@ -182,6 +212,8 @@ void QueueConsumeJob::answer(std::string_view line) {
 
 /// Throws UsageError.
 void QueueConsumeJob::settle(std::string_view verb, Lock& lock, std::string_view argument) {
+    if ((verb == "ack" || verb == "release") && argument.find_first_not_of(" \t\r") != std::string_view::npos)
+        throw UsageError(fmt::format("{} takes nothing behind the record, not '{}'", verb, argument));
     if (verb == "ack")
         return tell(worker_.ack(lock), lock);
     if (verb == "nack")

@@ -111,7 +111,7 @@ void add_queue_create(CLI::App& queue) {
         ->type_name("DURATION");
     add_number(*create, "--deliveries", options.delivery_limit, {0, kDeliveryLimitMax}, "Of a record, before it is given up: 1 to 30 (default 5); 0: no limit")
         ->type_name("N");
-    add_parsed(*create, "--backoff-first", options.backoff.first, parse_milliseconds, "Wait after the first failure (default 1s)")->type_name("DURATION");
+    add_parsed(*create, "--backoff-first", options.backoff.first, parse_milliseconds, "Wait after the first failure, up to --backoff-max (default 1s)")->type_name("DURATION");
     add_parsed(*create, "--backoff-max", options.backoff.max, parse_milliseconds, "The longest wait, up to 12h (default 1m)")->type_name("DURATION");
     add_parsed(*create, "--backoff-factor", options.backoff.factor, parse_decimal, "By which waits grow: 1 to 100 (default 2)")->type_name("X");
     add_parsed(*create, "--backoff-jitter", options.backoff.jitter, parse_decimal, "By which each wait may differ: 0 to 0.5 of it (default 0.1)")->type_name("X");
