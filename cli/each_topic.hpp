@@ -45,7 +45,8 @@ void delete_in_each(Admin& admin, const std::vector<std::string>& topics, std::s
             admin.remove(topic, name, force);
             print(fmt::format("deleted {} {} of topic {}\n", what, printable(name), topic));
         } catch (const Error& error) {
-            note("{}", in_force_words(error));
+            const bool damaged_queue = error.code() == ErrorCode::corrupt && what == "queue" && !force;
+            note("{}{}", in_force_words(error), damaged_queue ? "; --force deletes the queue all the same" : "");
             failed = true;
         }
     }

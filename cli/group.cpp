@@ -31,9 +31,10 @@ struct GroupArguments {
 using Arguments = std::shared_ptr<GroupArguments>;
 
 std::vector<GroupDescription> describe(const CLI::App& app, const GroupArguments& arguments) {
-    GroupAdmin admin(open_broker(app));
+    const Broker broker = open_broker(app);
+    GroupAdmin admin(broker);
     std::vector<GroupDescription> groups;
-    for (const std::string& topic : topics_of(admin, arguments.selection))
+    for (const std::string& topic : topics_of(broker, arguments.selection))
         groups.push_back(admin.describe(topic, arguments.selection.group, arguments.lag));
     return groups;
 }
@@ -71,8 +72,9 @@ void run_lag(const CLI::App& app, const GroupArguments& arguments) {
 /// What can be deleted is, also if the group has members in another topic.
 void run_delete(const CLI::App& app, const GroupArguments& arguments) {
     hold_stop_signals();
-    GroupAdmin admin(open_broker(app));
-    delete_in_each(admin, topics_of(admin, arguments.selection), "group", arguments.selection.group, arguments.force);
+    const Broker broker = open_broker(app);
+    GroupAdmin admin(broker);
+    delete_in_each(admin, topics_of(broker, arguments.selection), "group", arguments.selection.group, arguments.force);
 }
 
 void add_lag_options(CLI::App& command, const Arguments& arguments) {

@@ -29,9 +29,10 @@ struct GroupResetArguments {
 
 void run(const CLI::App& app, const GroupResetArguments& arguments) {
     check_reset(arguments.reset);
-    GroupAdmin admin(open_broker(app));
+    const Broker broker = open_broker(app);
+    GroupAdmin admin(broker);
     const std::string& group = arguments.selection.group;
-    run_reset({"group", group, arguments.selection.topic, [&] { return topics_of(admin, arguments.selection); },
+    run_reset({"group", group, arguments.selection.topic, [&] { return topics_of(broker, arguments.selection); },
                [&](const std::string& topic, const ResetTarget& target) { return admin.plan(topic, group, target); },
                [&](const ResetPlan& plan, bool force) { return admin.execute(plan, force); }},
               arguments.reset);

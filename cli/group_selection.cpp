@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "each_topic.hpp"
 #include "errors.hpp"
 
 namespace ringmain::cli {
@@ -12,12 +13,19 @@ void add_selection(CLI::App& command, GroupSelection& selection) {
     command.add_option("-t,--topic", selection.topic, "Only in this topic; otherwise in all topics that have the group")->type_name("TOPIC");
 }
 
-std::vector<std::string> topics_of(GroupAdmin& admin, const GroupSelection& selection) {
+std::vector<std::string> topics_of(const Broker& broker, const GroupSelection& selection) {
     if (!selection.topic.empty())
         return {selection.topic};
-    std::vector<std::string> topics = admin.topics_of(selection.group);
+    GroupAdmin admin(broker);
+    std::vector<std::string> topics;
+    (void)use_each(broker.list_topics(), false, [&](const std::string& topic) {
+        for (const GroupSummary& group : admin.list(topic)) {
+            if (group.name == selection.group)
+                topics.push_back(topic);
+        }
+    });
     if (topics.empty())
-        throw CommandError(fmt::format("no topic has a consumer group '{}'", selection.group));
+        throw CommandError(fmt::format("no topic has a consumer group '{}'", printable(selection.group)));
     return topics;
 }
 

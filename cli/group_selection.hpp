@@ -18,7 +18,7 @@ struct GroupSelection {
 /// Adds GROUP and -t. `selection` must outlive the parsing.
 void add_selection(CLI::App& command, GroupSelection& selection);
 
-/// The topics. Throws Error not_found for a topic that is not there, CommandError if no topic has the group.
-[[nodiscard]] std::vector<std::string> topics_of(GroupAdmin& admin, const GroupSelection& selection);
+/// The topics. One that cannot be read is told, and hides no other. Throws CommandError if none has the group.
+[[nodiscard]] std::vector<std::string> topics_of(const Broker& broker, const GroupSelection& selection);
 
 }  // namespace ringmain::cli

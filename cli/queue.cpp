@@ -45,9 +45,10 @@ void run_list(const CLI::App& app, const QueueArguments& arguments) {
 }
 
 std::vector<QueueDescription> describe(const CLI::App& app, const QueueArguments& arguments) {
-    QueueAdmin admin(open_broker(app));
+    const Broker broker = open_broker(app);
+    QueueAdmin admin(broker);
     std::vector<QueueDescription> queues;
-    for (const std::string& topic : topics_of(admin, arguments.selection))
+    for (const std::string& topic : topics_of(broker, arguments.selection))
         queues.push_back(admin.describe(topic, arguments.selection.queue));
     return queues;
 }
@@ -70,8 +71,9 @@ void run_workers(const CLI::App& app, const QueueArguments& arguments) {
 /// What can be deleted is, also if the queue has workers in another topic.
 void run_delete(const CLI::App& app, const QueueArguments& arguments) {
     hold_stop_signals();
-    QueueAdmin admin(open_broker(app));
-    delete_in_each(admin, topics_of(admin, arguments.selection), "queue", arguments.selection.queue, arguments.force);
+    const Broker broker = open_broker(app);
+    QueueAdmin admin(broker);
+    delete_in_each(admin, topics_of(broker, arguments.selection), "queue", arguments.selection.queue, arguments.force);
 }
 
 void add_list(CLI::App& queue, const Arguments& arguments) {

@@ -6,6 +6,7 @@
 #include "queue_commands.hpp"
 #include "queue_selection.hpp"
 #include "reset_command.hpp"
+#include "ringmain/queue_admin.hpp"
 
 namespace ringmain::cli {
 
@@ -30,9 +31,10 @@ struct QueueResetArguments {
 
 void run(const CLI::App& app, const QueueResetArguments& arguments) {
     check_reset(arguments.reset);
-    QueueAdmin admin(open_broker(app));
+    const Broker broker = open_broker(app);
+    QueueAdmin admin(broker);
     const std::string& queue = arguments.selection.queue;
-    run_reset({"queue", queue, arguments.selection.topic, [&] { return topics_of(admin, arguments.selection); },
+    run_reset({"queue", queue, arguments.selection.topic, [&] { return topics_of(broker, arguments.selection); },
                [&](const std::string& topic, const ResetTarget& target) { return admin.plan(topic, queue, target); },
                [&](const ResetPlan& plan, bool force) { return admin.execute(plan, force); }},
               arguments.reset);

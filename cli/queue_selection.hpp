@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ringmain/queue_admin.hpp"
+#include "ringmain/broker.hpp"
 
 namespace ringmain::cli {
 
@@ -18,7 +18,7 @@ struct QueueSelection {
 /// Adds QUEUE and -t. `selection` must outlive the parsing.
 void add_selection(CLI::App& command, QueueSelection& selection);
 
-/// The topics. Throws CommandError if no topic has the queue.
-[[nodiscard]] std::vector<std::string> topics_of(QueueAdmin& admin, const QueueSelection& selection);
+/// The topics. One that cannot be read is told, and hides no other. Throws CommandError if none has the queue.
+[[nodiscard]] std::vector<std::string> topics_of(const Broker& broker, const QueueSelection& selection);
 
 }  // namespace ringmain::cli

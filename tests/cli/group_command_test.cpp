@@ -328,7 +328,7 @@ TEST_CASE("Wrong command lines of groups exit with 2, what is not there with 1, 
              {{"group", "delete", "nope", "--force"}, 1, "'nope'"},
              {{"who-blocks", "-t", "nope"}, 1, "topic 'nope' not found"},
              {{"consume", "t", "-g", ""}, 2, "group ''"},
-             {{"consume", "t", "-g", std::string(201, 'g')}, 2, "1..200"},
+             {{"consume", "t", "-g", std::string(201, 'g')}, 2, "1 to 200"},
              {{"consume", "t", "-g", "g", "--static-name", std::string(65, 's')}, 2, "static name"},
              {{"consume", "t", "-g", "g", "--start", "-5"}, 2, "--start"},
              {{"consume", "t", "-g", "g", "--on-loss", "x"}, 2, "--on-loss"},
@@ -352,6 +352,14 @@ TEST_CASE("A topic that is damaged does not hide the groups of the others") {
     CHECK(listed.exit_code == 1);
     CHECK(Json::parse(listed.output).size() == 1);
     CHECK_THAT(listed.errors, contains("damaged"));
+    const std::string name = Json::parse(listed.output)[0]["group"];
+    for (std::vector<std::string> command : {std::vector<std::string>{"describe"}, {"lag"}, {"reset", "--to", "earliest"}, {"delete"}}) {
+        command.insert(command.begin(), "group");
+        command.push_back(name);
+        const CliResult result = place.run(command);
+        CHECK(result.exit_code == 0);
+        CHECK_THAT(result.errors, contains("damaged"));  // which may have the group, too
+    }
 }
 
 }  // namespace ringmain::test

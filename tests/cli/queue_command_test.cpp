@@ -151,6 +151,38 @@ TEST_CASE("queue delete names the workers that are in the way, and takes nothing
     CHECK_THAT(place.run({"group", "delete", "q", "-t", "t"}).errors, contains("has no consumer group 'q'"));
 }
 
+TEST_CASE("A queue whose files are damaged hides no other one, and is deleted when that is forced") {
+    const Place place;
+    place.create_topic("u", {"--records", "64", "--payload", "0", "--producers", "2"});
+    REQUIRE(place.run({"queue", "create", "broken", "-t", "u", "--exhausted", "skip", "--expired", "skip"}).exit_code == 0);
+    for (const auto& file : std::filesystem::recursive_directory_iterator(place.directory() / "topics" / "u" / "queues")) {
+        if (file.is_regular_file())
+            std::filesystem::resize_file(file.path(), 100);
+    }
+    CHECK(place.run({"queue", "describe", "q"}).exit_code == 0);
+    CHECK(place.run({"queue", "workers", "q"}).exit_code == 0);
+    CHECK(place.run({"queue", "reset", "q", "--to", "+1", "--execute"}).exit_code == 0);
+    CHECK(place.run({"queue", "delete", "q"}).exit_code == 0);
+    CHECK(place.run({"queue", "describe", "broken"}).exit_code == 1);
+    const CliResult refused = place.run({"queue", "delete", "broken"});
+    CHECK(refused.exit_code == 1);
+    CHECK_THAT(refused.errors, contains("has 100 bytes") && contains("--force deletes the queue all the same"));
+    CHECK(place.run({"queue", "delete", "broken", "--force"}).exit_code == 0);
+}
+
+TEST_CASE("A stream group's name is no queue's, and the message says where to look") {
+    const Place place;
+    REQUIRE(place.run({"consume", "t", "-g", "readers", "-e"}).exit_code == 0);
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"describe", "readers"}, {"workers", "readers"}, {"delete", "readers"},
+                                                    {"reset", "readers", "--to", "earliest"}}) {
+        std::vector<std::string> arguments = {"queue"};
+        arguments.insert(arguments.end(), command.begin(), command.end());
+        const CliResult result = place.run(arguments);
+        CHECK(result.exit_code == 1);
+        CHECK_THAT(result.errors, contains("no topic has a queue 'readers'; topic 't' has a consumer group of that name: see 'ringmain group'"));
+    }
+}
+
 TEST_CASE("Every help text of queue has examples, and a command that is missing is an error") {
     for (const char* command : {"create", "list", "describe", "workers", "reset", "delete"}) {
         const CliResult help = run_cli({"queue", command, "--help"});
