@@ -38,11 +38,16 @@ void Subscription::Impl::note(const std::function<void(PushStatistics&)>& change
 }
 
 void check_push_options(const PushOptions& options) {
-    if (options.max_in_flight >= 1 && options.max_in_flight <= kPushInFlightMax)
-        return;
-    throw error_about(
-        ErrorCode::invalid_argument, "max_in_flight",
-        "of " + std::to_string(options.max_in_flight) + " is outside 1.." + std::to_string(kPushInFlightMax));
+    if (options.max_in_flight < 1 || options.max_in_flight > kPushInFlightMax) {
+        throw error_about(
+            ErrorCode::invalid_argument, "max_in_flight",
+            "of " + std::to_string(options.max_in_flight) + " is outside 1.." + std::to_string(kPushInFlightMax));
+    }
+    if (options.lock_renewed_for < options.lock_renewed_for.zero() || options.lock_renewed_for > kLockTimeMax) {
+        throw error_about(ErrorCode::invalid_argument, "lock_renewed_for",
+                          "of " + std::to_string(options.lock_renewed_for.count()) + " ms is outside 0.." +
+                              std::to_string(kLockTimeMax.count()) + " ms");
+    }
 }
 
 Subscription::Subscription(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "in_flight.hpp"
 #include "kept_record.hpp"
@@ -15,8 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using Clock = std::chrono::steady_clock;
+
 struct QueueTask {
-    Lock lock;
+    Lock lock;  // of the subscription's thread; its handler looks at the rest
+    Clock::time_point renew_at;
+    Clock::time_point renew_until;
     Attempt attempt;
     KeptRecord copy;
 };
@@ -33,7 +39,9 @@ public:
         : Impl(*broker.impl()),
           handler_(std::move(handler)),
           worker_(broker.impl(), topic, queue, fitting(worker, push)),
-          flight_(push.executor, push.executor ? push.max_in_flight : 1) {}
+          flight_(push.executor, push.executor ? push.max_in_flight : 1),
+          lock_time_(worker_.queue_options().lock_time),
+          renewed_for_(push.executor ? push.lock_renewed_for : std::chrono::milliseconds::zero()) {}
     ~QueuePush() override {
         if (!forked())
             stop();
@@ -47,8 +55,9 @@ private:
             if (stopping() || ends(status) || !flight_.refusal().empty())
                 break;
             settle();
+            renew();
             if (flight_.room() == 0) {
-                (void)flight_.wait(kSleepMax);
+                (void)flight_.wait(sleep_max());
             } else {
                 status = take(news);
             }
@@ -56,8 +65,9 @@ private:
         }
         flight_.call_no_more();
         while (flight_.size() != 0) {
-            (void)flight_.wait(kSleepMax);
+            (void)flight_.wait(sleep_max());
             settle();
+            renew();
         }
         worker_.close();
         tell();
@@ -74,7 +84,7 @@ private:
 
     Status take(platform::FutexWait news) {
         worker_.interrupt_by(news);
-        const AcquireResult acquired = worker_.acquire(flight_.room(), kSleepMax);
+        const AcquireResult acquired = worker_.acquire(flight_.room(), sleep_max());
         for (const Gap& gap : acquired.gaps)
             counts_.lost += gap.count();
         for (const QueueRecord& one : acquired.records) {
@@ -82,6 +92,7 @@ private:
             task->lock = one.lock;
             task->attempt = {one.deliveries, worker_.queue_options().delivery_limit, false};
             task->copy.take(one.record);
+            keep(task);
             flight_.start(std::move(task), handler_);
         }
         if (acquired.status == Status::would_block)
@@ -93,6 +104,7 @@ private:
 
     void settle() {
         (void)flight_.collect([&](const InFlight<QueueTask>::Done& done) {
+            std::erase(kept_, done.task);
             const Lock& lock = done.task->lock;
             if (!done.handled) {
                 (void)worker_.release(lock);
@@ -113,6 +125,37 @@ private:
         });
     }
 
+    /// To be renewed before half of the lock is over, so that a thread that is late is not too late.
+    void keep(const std::shared_ptr<QueueTask>& task) {
+        if (renewed_for_.count() == 0)
+            return;
+        const Clock::time_point now = Clock::now();
+        task->renew_at = now + lock_time_ / 2;
+        task->renew_until = now + renewed_for_;
+        kept_.push_back(task);
+    }
+
+    void renew() {
+        const Clock::time_point now = Clock::now();
+        std::erase_if(kept_, [&](const std::shared_ptr<QueueTask>& task) {
+            if (task->renew_at > now)
+                return false;
+            if (now >= task->renew_until || worker_.renew(task->lock, std::nullopt).settled != Settled::done)
+                return true;
+            task->renew_at = now + lock_time_ / 2;
+            return false;
+        });
+    }
+
+    /// Until the next lock is to be renewed, at most.
+    [[nodiscard]] std::chrono::nanoseconds sleep_max() const {
+        std::chrono::nanoseconds left = kSleepMax;
+        const Clock::time_point now = Clock::now();
+        for (const std::shared_ptr<QueueTask>& task : kept_)
+            left = std::clamp<std::chrono::nanoseconds>(task->renew_at - now, std::chrono::nanoseconds::zero(), left);
+        return left;
+    }
+
     void tell() {
         note([&](PushStatistics& told) { told.counts += std::exchange(counts_, {}); });
     }
@@ -121,6 +164,9 @@ private:
     RetryHandler handler_;
     QueueWorker::Impl worker_;
     InFlight<QueueTask> flight_;
+    std::chrono::milliseconds lock_time_;
+    std::chrono::milliseconds renewed_for_;         // after it was acquired; 0: never
+    std::vector<std::shared_ptr<QueueTask>> kept_;  // whose locks are renewed
     RunCounts counts_;
 };
 

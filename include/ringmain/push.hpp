@@ -4,6 +4,7 @@
 //   records -> at most max_in_flight at a time -> the caller's threads -> what they say is committed, or acknowledged
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,6 +31,10 @@ struct PushOptions {
     std::uint32_t max_in_flight = 16;
     /// Empty: handlers run on the subscription's own thread, one at a time.
     Executor executor = {};
+    /// Queues, with an executor: the lock of a record that waits for its handler, or whose handler runs, is renewed
+    /// until so long after it was acquired, 0 (never) to kLockTimeMax. A handler that hangs loses its record a lock
+    /// time later.
+    std::chrono::milliseconds lock_renewed_for = std::chrono::minutes(5);
 };
 
 /// What a subscription has done since it began.
@@ -77,9 +82,10 @@ private:
                                                   RetryHandler handler, const PushOptions& push = {});
 
 /// Calls the handler for records of a work queue that exists. Success acknowledges, a failure is retried as the queue
-/// says, and rejected goes to the dead letters. A handler that takes longer than the queue's lock time risks that
-/// another worker gets the record, too; its answer is then refused, and counted as late. Throws Error as QueueWorker,
-/// and invalid_argument (max_in_flight).
+/// says, and rejected goes to the dead letters. Locks are renewed as PushOptions::lock_renewed_for says; without an
+/// executor they are not, since the one thread is in the handler. A handler that takes longer risks that another worker
+/// gets the record, too; its answer is then refused, and counted as late. Throws Error as QueueWorker, and
+/// invalid_argument (max_in_flight, lock_renewed_for).
 [[nodiscard]] RINGMAIN_API Subscription subscribe_queue(const Broker& broker, std::string_view topic,
                                                         std::string_view queue, RetryHandler handler,
                                                         const PushOptions& push = {},

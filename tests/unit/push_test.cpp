@@ -307,6 +307,37 @@ TEST_CASE("stop of a subscription to a work queue acknowledges what runs and giv
         CHECK(record.deliveries == 1);
 }
 
+TEST_CASE("The lock of a record is renewed while its handler runs, and while it waits for one, as long as it may be") {
+    for (const std::chrono::milliseconds renewed_for : {0ms, 60'000ms}) {
+        RetryPlace place;
+        QueueOptions options = quick_queue();
+        options.lock_time = 100ms;
+        options.delivery_limit = 0;
+        QueueAdmin(place.broker).create("t", "q", options);
+        place.publish_many(2);
+        Pool pool(1);
+        std::atomic<bool> open{false};
+        std::atomic<int> begun{0};
+        const auto handler = [&](const ConsumerRecord&) {
+            ++begun;
+            while (!open)
+                std::this_thread::sleep_for(1ms);
+        };
+        PushOptions push = on(pool, 2);
+        push.lock_renewed_for = renewed_for;
+        Subscription subscription = subscribe_queue(place.broker, "t", "q", handler, push);
+        REQUIRE(wait_for([&] { return begun == 1; }));
+        QueueWorker other(place.broker, "t", "q");
+        const bool taken = !other.acquire(2, 1s).records.empty();
+        CHECK(taken == (renewed_for == 0ms));
+        open = true;
+        other.close();
+        CHECK(wait_for([&] { return place.committed(0, "q") == 2; }));
+        subscription.stop();
+        CHECK((subscription.statistics().counts.late != 0) == taken);
+    }
+}
+
 TEST_CASE("A pushed record has its key, headers and stamp, and a value that stays while the log goes on") {
     RetryPlace place(1, 64);
     QueueAdmin(place.broker).create("t", "q", quick_queue());
