@@ -8,6 +8,7 @@
 #include "group_table/shared_text.hpp"
 #include "platform/files.hpp"
 #include "platform/rights.hpp"
+#include "rights_of_topic.hpp"
 #include "topic_name.hpp"
 #include "topic_paths.hpp"
 #include "work_names.hpp"
@@ -40,27 +41,6 @@ void sweep_half_made(const Broker::Impl& broker, const fs::path& topic) {
     }
 }
 
-/// Who may write the topic, and does not own it, cannot give files away: then they are his.
-void give_rights_of_topic(const TopicFiles& topic, const fs::path& made) {
-    const TopicAccess wanted = platform::rights_of(groups_path(topic.directory()));
-    const TopicAccess now = platform::rights_of(made);
-    TopicAccess access = wanted;
-    if (now.owner == wanted.owner)
-        access.owner.reset();
-    if (now.group == wanted.group)
-        access.group.reset();
-    for (;;) {
-        try {
-            platform::set_rights_of_file(made, access);
-            return;
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::permission_denied || (!access.owner && !access.group))
-                throw;
-        }
-        (access.owner ? access.owner : access.group).reset();
-    }
-}
-
 void make(Broker::Impl& broker, const TopicFiles& topic) {
     sweep_half_made(broker, topic.directory());
     const fs::path made = topic.directory() / (std::string(kInTheMaking) + broker.work_name());
@@ -70,7 +50,7 @@ void make(Broker::Impl& broker, const TopicFiles& topic) {
         write_stamp(file, layout::FileKind::letters, topic.id());
         *reinterpret_cast<layout::LettersGeometry*>(file.data() + layout::kLettersGeometryAt) = geometry;
         mark_ready(file);  // the rest is right as zeros: nobody has the letters in hand, none is settled
-        give_rights_of_topic(topic, made);
+        give_rights_of_topic(topic, made, platform::set_rights_of_file);
         platform::sync_path(made);
         (void)platform::link_file(made, letters_path(topic.directory()));  // or somebody else's, which is as good
     } catch (...) {
@@ -142,6 +122,20 @@ LettersFile::Word& LettersFile::word(std::uint32_t partition, std::uint64_t offs
 bool LettersFile::is_settled(std::uint32_t partition, std::uint64_t offset) const noexcept {
     const std::uint64_t seen = word(partition, offset).load(std::memory_order_acquire);  // acquire LETTERS
     return is_settlement(seen) && seen >> 2 == offset;
+}
+
+std::optional<std::string> LettersFile::fault_of_words(std::uint32_t partition,
+                                                       const std::function<std::uint64_t()>& log_end) const {
+    for (std::uint64_t index = 0; index < geometry_.records; ++index) {
+        const std::uint64_t seen = word(partition, index).load(std::memory_order_acquire);  // acquire LETTERS
+        const std::uint64_t offset = seen >> 2;
+        if (seen == 0 || (is_settlement(seen) && (offset & (geometry_.records - 1)) == index && offset < log_end()))
+            continue;
+        return "word " + std::to_string(index) + " of partition " + std::to_string(partition) +
+               " settles a letter that there cannot be: " + std::to_string(offset) + " of a log that ends at " +
+               std::to_string(log_end());
+    }
+    return std::nullopt;
 }
 
 // relaxed: for show

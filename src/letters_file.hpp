@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -43,6 +44,11 @@ public:
     [[nodiscard]] bool is_settled(std::uint32_t partition, std::uint64_t offset) const noexcept;
     [[nodiscard]] std::uint64_t replayed() const noexcept;
     [[nodiscard]] std::uint64_t purged() const noexcept;
+    /// What contradicts itself in the words of a partition; nothing: each is of no letter, or of one below the log end,
+    /// which is asked for behind the word.
+    [[nodiscard]] std::optional<std::string> fault_of_words(std::uint32_t partition,
+                                                            const std::function<std::uint64_t()>& log_end) const;
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// The client word of who has the letters in hand; 0: nobody.
     [[nodiscard]] std::uint64_t owner() const noexcept;
 

@@ -6,6 +6,7 @@
 
 #include "error_about.hpp"
 #include "group_verification.hpp"
+#include "letters_verification.hpp"
 #include "partition_verification.hpp"
 #include "ringmain/error.hpp"
 #include "work_verification.hpp"
@@ -33,6 +34,7 @@ void verify_topic(const std::shared_ptr<const TopicFiles>& topic, VerifyReport& 
     verify_groups(*topic, report);
     topic->check_whole();
     verify_work(topic, report);
+    verify_letters(*topic, report);
     for (std::uint32_t partition = 0; partition < topic->options().partitions; ++partition) {
         verify_partition_file(*topic, partition, report);
     }

@@ -1,12 +1,10 @@
 // Building the files of the work on a group's records where nobody finds them, and removing them.
 #include "work_creation.hpp"
 
-#include <cerrno>
-#include <optional>
-
 #include "file_stamp.hpp"
 #include "platform/files.hpp"
 #include "platform/rights.hpp"
+#include "rights_of_topic.hpp"
 #include "ringmain/error.hpp"
 #include "space_need.hpp"
 #include "topic_paths.hpp"
@@ -21,7 +19,6 @@ namespace fs = std::filesystem;
 using platform::Mapping;
 
 constexpr char kInTheMaking = '.';
-constexpr std::uint32_t kReadAndWrite = 06;
 
 /// What a directory of files takes.
 struct Need {
@@ -49,32 +46,6 @@ Need need_of(const std::string& object, const fs::path& place, std::uint64_t par
 void check_space(const Need& need) {
     if (lacks_space(platform::free_space(need.place), need.space))
         no_space(need);
-}
-
-/// Only what differs: whoever owns it already need not have the right to give it away.
-TopicAccess missing_rights(const fs::path& made, const TopicAccess& wanted) {
-    const TopicAccess now = platform::rights_of(made);
-    return {now.owner == wanted.owner ? std::nullopt : wanted.owner, now.group == wanted.group ? std::nullopt : wanted.group, wanted.mode};
-}
-
-/// Whoever may use the topic's groups may use what was made. A user who may write the topic and does not own it cannot give
-/// files away: then they are his, if others may use them as well as the owner.
-template <class Set>
-void give_rights_of_topic(const TopicFiles& topic, const fs::path& made, const Set& set) {
-    TopicAccess access = missing_rights(made, platform::rights_of(groups_path(topic.directory())));
-    try {
-        set(made, access);
-    } catch (const Error& error) {
-        const std::uint32_t mode = access.mode.value_or(0);
-        const bool everybodys = (mode & kReadAndWrite) == kReadAndWrite;
-        const bool groups = (mode >> 3 & kReadAndWrite) == kReadAndWrite;
-        if (error.system_error() != EPERM || !(everybodys || groups))
-            throw;
-        access.owner.reset();
-        if (everybodys)
-            access.group.reset();
-        set(made, access);
-    }
 }
 
 /// One that exists gets its rights, too: its maker may have been killed before it had them. Whoever may not is not stopped by

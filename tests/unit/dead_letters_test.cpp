@@ -550,11 +550,18 @@ TEST_CASE("Any bytes in the file of settled letters are good input") {
         file.seekp(static_cast<std::streamoff>(at));
         file.write(reinterpret_cast<const char*>(&word), sizeof word);
     };
+    const auto damage = [&] { return place.broker.verify(kLetters).damage.size(); };
+    CHECK(damage() == 0);
     SECTION("words that settle nothing") {
         for (std::uint64_t word : {std::uint64_t{3}, ~std::uint64_t{0}, std::uint64_t{64} << 2 | 1, std::uint64_t{0}}) {
             write_at(layout::kLettersWordsAt, word);
             CHECK(place.values() == Values{"a", "c"});
+            CHECK(damage() == (word == 0 ? 0 : 1));
         }
+    }
+    SECTION("a letter under way that cannot be") {
+        write_at(layout::kLettersControlAt + offsetof(layout::LettersControl<platform::HostMemory>, pending), 1);
+        CHECK(damage() == 1);
     }
     SECTION("an owner that never was") {
         write_at(layout::kLettersControlAt, 0xffff'ffff'ffff'ffff);
@@ -565,14 +572,17 @@ TEST_CASE("Any bytes in the file of settled letters are good input") {
     SECTION("a header of another kind") {
         write_at(8, 0);
         CHECK(thrown_by([&] { return letters.count(kLetters); }).code == ErrorCode::version_mismatch);
+        CHECK(damage() == 1);
     }
     SECTION("another geometry") {
         write_at(layout::kLettersGeometryAt, 128);
         CHECK(thrown_by([&] { return letters.count(kLetters); }).code == ErrorCode::corrupt);
+        CHECK(damage() == 1);
     }
     SECTION("an end before its time") {
         std::filesystem::resize_file(path, 4096);
         CHECK(thrown_by([&] { return letters.count(kLetters); }).code == ErrorCode::corrupt);
+        CHECK(damage() == 1);
     }
 }
 
