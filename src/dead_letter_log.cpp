@@ -191,7 +191,7 @@ void DeadLetterLog::set_errors(std::uint64_t offset, std::string_view first, std
 Status DeadLetterLog::attach() noexcept {
     if (!usable())
         return Status::topic_deleted;
-    if (part_->corrupt)
+    if (part_->corrupt || partition_log::Doorbell<Memory>(*part_->log.readers).damaged())
         return Status::corrupt;
     return logs_->attach(*part_, letters_partition_);
 }
@@ -211,6 +211,11 @@ Status DeadLetterLog::prepare(const LetterOf& letter) noexcept {
         logs_->compose(source_, partition_, letter);
     } catch (...) {
         return Status::cannot_attach;  // no memory in this process
+    }
+    if (source_.log_start() >
+        kOffsetMax) {  // the origin's file was truncated: what was copied of it is not what was there
+        logs_->discard();
+        return Status::corrupt;
     }
     const auto placed = part_->producer->bodies().place(logs_->prepared_->parts);
     if (placed.status != Status::ok) {

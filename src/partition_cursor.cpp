@@ -34,7 +34,7 @@ Step PartitionCursor::look_past(partition_log::Found found, partition_log::Recor
             case partition_log::Found::record: return Step::record;
             case partition_log::Found::skip: ++position_; break;
             case partition_log::Found::lapped: return lapped();
-            case partition_log::Found::corrupt: return damaged();
+            case partition_log::Found::corrupt: return past_damage();
             case partition_log::Found::nothing: return reader_.log_start() > position_ ? lapped() : Step::nothing;
         }
     }
@@ -60,7 +60,7 @@ Step PartitionCursor::stay(std::uint64_t start) noexcept {
 }
 
 /// The bytes of one offset cannot be right: it is passed over, and said.
-Step PartitionCursor::damaged() noexcept { return report(position_ + 1, GapReason::corrupt); }
+Step PartitionCursor::past_damage() noexcept { return report(position_ + 1, GapReason::corrupt); }
 
 Step PartitionCursor::report(std::uint64_t to, GapReason reason) noexcept {
     gap_ = {topic_->name(), partition_, position_, to, reason};
@@ -85,7 +85,7 @@ inline Step PartitionCursor::copy(partition_log::RecordView view, PollBatch& bat
     std::int64_t headers = 0;
     if ((view.flags & layout::kHasHeaders) != 0) [[unlikely]] {
         headers = partition_log::split_body<Memory>(view) ? partition_log::count_headers(view.headers(), view.headers_bytes) : -1;
-        if (headers < 0) return damaged();
+        if (headers < 0) return past_damage();
     }
     describe(view, static_cast<std::uint32_t>(headers), batch.add(view.length));
     ++position_;
@@ -121,7 +121,7 @@ inline Step PartitionCursor::show(partition_log::RecordView view, ConsumerRecord
     std::int64_t headers = 0;
     if (view.headers_bytes != 0) [[unlikely]] {
         headers = partition_log::count_headers(view.headers(), view.headers_bytes);
-        if (headers < 0) return reader_.valid(position_) ? damaged() : lapped();
+        if (headers < 0) return reader_.valid(position_) ? past_damage() : lapped();
     }
     describe(view, static_cast<std::uint32_t>(headers), record);
     return Step::record;

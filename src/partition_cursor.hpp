@@ -54,6 +54,7 @@ public:
     [[nodiscard]] bool gone() const noexcept { return !doorbell_.quiet() && doorbell_.gone(); }
     [[nodiscard]] Status why() const noexcept { return doorbell_.deleted() ? Status::topic_deleted : Status::corrupt; }
     [[nodiscard]] bool deleted() const noexcept { return !doorbell_.quiet() && doorbell_.deleted(); }
+    [[nodiscard]] bool damaged() const noexcept { return !doorbell_.quiet() && doorbell_.damaged(); }
 
     /// A poll would find something, or a ticket is open at the position.
     [[nodiscard]] bool ready(std::uint64_t position) const noexcept;
@@ -97,7 +98,7 @@ public:
 private:
     Step look_past(partition_log::Found found, partition_log::RecordView& view) noexcept;
     Step lapped() noexcept;
-    Step damaged() noexcept;
+    Step past_damage() noexcept;
     Step stay(std::uint64_t start) noexcept;
     Step report(std::uint64_t to, GapReason reason) noexcept;
     [[gnu::always_inline]] Step copy_next(PollBatch& batch);

@@ -46,6 +46,7 @@ Status QueuePartition::rebind() {
 
 Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint64_t patience_ticks) {
     if (cursor_.deleted()) return Status::topic_deleted;
+    if (cursor_.damaged()) return Status::corrupt;
     records_.begin(generation_, now.ms, now.realtime_ns);
     work_table::Acquired acquired = bound_->acquiring.acquire(count, now.ms, records_);
     if (acquired.why == work_table::Short::fenced) {
@@ -53,6 +54,7 @@ Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint
         records_.begin(generation_, now.ms, now.realtime_ns);
         acquired = bound_->acquiring.acquire(count, now.ms, records_);
     }
+    if (cursor_.damaged()) return Status::corrupt;  // found just now
     held_up_ = acquired.why == work_table::Short::open_ticket;
     if (!held_up_) return Status::ok;
     return cursor_.held_up_at(acquired.at, now.ticks, patience_ticks) == Step::corrupt ? Status::corrupt : Status::ok;

@@ -74,8 +74,18 @@ bool RetryPartition::next(RetryTask& task, const RetryTime& now) {
         status_ = Status::topic_deleted;
         return false;
     }
-    find_loss();
+    if (is_damaged())
+        return false;
+    find_loss(now);
     return next_due(task, now) || scan(task, now);
+}
+
+/// Nothing is known of any record then: none is lost, and none is finished.
+bool RetryPartition::is_damaged() noexcept {
+    if (!cursor_->damaged() && !attempts_->work().log_damaged())
+        return false;
+    status_ = Status::corrupt;
+    return true;
 }
 
 /// Letters first: while one is refused, nothing else of the partition is begun.
@@ -118,8 +128,10 @@ bool RetryPartition::scan(RetryTask& task, const RetryTime& now) {
                 ++next_;
                 continue;
             case Found::corrupt:
+                if (is_damaged())
+                    return false;
                 tell(next_, next_ + 1, GapReason::corrupt);
-                (void)attempts_->give_up(next_++, DoneReason::skipped);
+                (void)attempts_->give_up(next_++, DoneReason::skipped, now.ms);
                 continue;
             case Found::record:
                 break;
@@ -165,8 +177,12 @@ bool RetryPartition::attempt(OpenAt at, RetryTask& task, const RetryTime& now) {
             case Found::record:
                 break;
             case Found::corrupt:
+                if (is_damaged()) {
+                    wait(at, now.ms + 1);
+                    return false;
+                }
                 tell(offset, offset + 1, GapReason::corrupt);
-                (void)attempts_->give_up(offset, DoneReason::skipped);
+                (void)attempts_->give_up(offset, DoneReason::skipped, now.ms);
                 take_out(at);
                 return false;
             default:  // gone: the next look finds the loss
@@ -328,15 +344,15 @@ void RetryPartition::give_back(const RetryTask& task, const RetryTime& now) {
 
 // --- losses ---
 
-void RetryPartition::find_loss() {
-    const std::uint64_t log_start = cursor_->reader().log_start();
+void RetryPartition::find_loss(const RetryTime& now) {
+    const std::uint64_t log_start = attempts_->work().log_start();
     if (position_lost_ || log_start <= finished() || !is_lost(log_start))
         return;
     if (on_loss_ == OnLoss::error) {
         position_lost_ = true;
         return;
     }
-    lose_before(on_loss_ == OnLoss::latest ? std::max(log_start, cursor_->reader().log_end()) : log_start);
+    lose_before(on_loss_ == OnLoss::latest ? std::max(log_start, cursor_->reader().log_end()) : log_start, now);
 }
 
 /// Records that nobody has in hand, and that are not finished.
@@ -356,18 +372,18 @@ bool RetryPartition::is_lost(std::uint64_t log_start) const noexcept {
     return false;
 }
 
-void RetryPartition::lose_before(std::uint64_t end) {
+void RetryPartition::lose_before(std::uint64_t end, const RetryTime& now) {
     for (OpenAt at = open_.begin(); at != open_.end() && at->first < end;) {
         const OpenAt one = at++;
         if (one->second.state == State::in_hand)
             continue;
-        if (attempts_->give_up(one->first, DoneReason::lost))
+        if (attempts_->give_up(one->first, DoneReason::lost, now.ms))
             tell(one->first, one->first + 1, GapReason::overwritten);
         take_out(one);
     }
     const std::uint64_t words_end = std::min(end, start_ + attempts_->work().window());
     for (; next_ < words_end; ++next_) {
-        if (attempts_->give_up(next_, DoneReason::lost))
+        if (attempts_->give_up(next_, DoneReason::lost, now.ms))
             tell(next_, next_ + 1, GapReason::overwritten);
     }
     if (next_ >= end)

@@ -140,9 +140,10 @@ private:
     [[nodiscard]] OpenAt in_hand_at(const RetryTask& task);
     bool record(const RetryTask& task, Handled::What what, const RetryTime& now) const noexcept;
     void tell(std::uint64_t from, std::uint64_t to, GapReason reason);
-    void find_loss();
+    [[nodiscard]] bool is_damaged() noexcept;
+    void find_loss(const RetryTime& now);
     [[nodiscard]] bool is_lost(std::uint64_t log_start) const noexcept;
-    void lose_before(std::uint64_t log_start);
+    void lose_before(std::uint64_t end, const RetryTime& now);
     void hold_up(const RetryTime& now) noexcept;
 
     WorkFiles& files_;

@@ -142,12 +142,16 @@ public:
         return settle(offset, lock, ready_word(count_of(lock) - 1, tag_of(lock), now, work_.lap(offset)));
     }
     /// Finishes a record that nobody in this process attempts, and nobody will: retention took it, or its bytes are
-    /// damaged. True: it was unfinished, and is not any more.
-    bool give_up(std::uint64_t offset, DoneReason why) const noexcept {
+    /// damaged. True: it was unfinished, and is not any more. One whose letter was announced has that letter, or gets
+    /// one.
+    bool give_up(std::uint64_t offset, DoneReason why, std::uint64_t now) noexcept {
         for (;;) {
             const std::uint64_t seen = work_.word_of(offset);
             if (is_done(seen, offset) || !work_.current())
                 return false;
+            const bool announced = !is_free(seen, work_.lap(offset)) && state_of(seen) == WorkState::intent;
+            if (announced && letters_.finish(offset, seen, now) != Ended::refused)
+                continue;
             if (!work_.change(offset, seen, done_word(offset, why)))
                 continue;
             if (why == DoneReason::lost)

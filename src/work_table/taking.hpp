@@ -74,6 +74,10 @@ public:
                 work_.change(offset, step.word, seen);
                 return {};
             }
+            if (work_.log_damaged()) {  // what was read decides nothing: to be left as it was
+                work_.change(offset, step.word, seen);
+                return {};
+            }
             if (step.kind == Step::settle) return {step.took, 0, step.due};
             if (step.took_over) work_.count(work_.control().expired);
             if (step.kind == Step::end) {
@@ -100,7 +104,7 @@ public:
         M::point("fresh.seen");
         if (!work_.change(offset, seen, mine)) return 0;
         M::point("fresh.changed");
-        if (work_.start() <= offset && !passed(offset)) return mine;
+        if (work_.start() <= offset && !passed(offset) && !work_.log_damaged()) return mine;
         work_.change(offset, mine, seen);
         return 0;
     }
@@ -209,6 +213,11 @@ private:
             if (received == Received::record) records.drop();
             return lose(offset, mine);
         }
+        if (work_.log_damaged()) {
+            if (received == Received::record) records.drop();
+            work_.change(offset, mine, seen);
+            return {};
+        }
         if (received == Received::record) {
             if (count_of(mine) > 1) work_.count(work_.control().redelivered);
             return {Took::record, mine, {}};
@@ -220,7 +229,7 @@ private:
     /// Whether retention has passed the record: then what was read of it is not to be believed.
     [[nodiscard]] bool passed(std::uint64_t offset) const noexcept {
         M::fence(std::memory_order_acquire);  // acquire LOG_START: after the reads of the record
-        return work_.log().control->log_start.load(std::memory_order_relaxed) > offset;  // relaxed: ordered by the fence
+        return work_.log_start() > offset;
     }
 
     /// Finishes a record that is gone and whose word is ours: exactly one worker finds that out.

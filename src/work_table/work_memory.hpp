@@ -10,6 +10,7 @@
 #include "layout/work.hpp"
 #include "partition_log/log_memory.hpp"
 #include "partition_log/reader.hpp"
+#include "ringmain/topic_options.hpp"
 #include "work_table/work_words.hpp"
 
 namespace ringmain::work_table {
@@ -80,8 +81,14 @@ public:
         return groups_.change_word(group_.slot, partition_, from, moved);
     }
 
+    /// What retention has passed. A start that cannot be, as that of a file that was truncated, has passed nothing.
     [[nodiscard]] std::uint64_t log_start() const noexcept {
-        return log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
+        const std::uint64_t start = log_.control->log_start.load(std::memory_order_acquire);  // acquire LOG_START
+        return start <= kOffsetMax ? start : 0;
+    }
+    /// The log cannot be read with what is mapped: nothing is known of any record.
+    [[nodiscard]] bool log_damaged() const noexcept {
+        return log_.control->log_start.load(std::memory_order_acquire) > kOffsetMax;  // acquire LOG_START
     }
     [[nodiscard]] std::uint64_t log_end() const noexcept {
         return log_.control->log_end.load(std::memory_order_acquire);  // acquire TICKET

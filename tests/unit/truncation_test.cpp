@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -18,12 +19,14 @@
 #include "support/errors.hpp"
 #include "support/scratch_directory.hpp"
 #include "support/told.hpp"
+#include "topic_files.hpp"
 #include "topic_paths.hpp"
 
 using namespace ringmain;
 using test::Child;
 using test::ScratchDirectory;
 using test::thrown_by;
+using namespace std::chrono_literals;
 
 #if defined(__SANITIZE_ADDRESS__)
 // These tests are about the signal itself; that tool would answer it with a report and an exit code of its own.
@@ -105,7 +108,8 @@ TEST_CASE("A producer says of no record that it was published once it has met a 
     for (const std::uintmax_t size : sizes_for(place.log(0))) {
         INFO("publishing in way " << how << ", truncated to " << size);
         const bool small = how == 0 || how == 3;
-        const bool untouched = small && size == fs::file_size(place.log(0)) - 4096;  // no such record is in payload memory
+        const bool untouched =
+            small && size == fs::file_size(place.log(0)) - 4096;  // no such record is in payload memory
         const Place fresh;
         CHECK(guarded([&] {
                   const std::string large(2'000, 'x');
@@ -204,6 +208,69 @@ TEST_CASE(
                   // a page behind everything that is read is not missed
                   return failures == 1 || (failures == 0 && size > 64 * 1024) ? 0 : 7;
               }) == 0);
+    }
+}
+
+TEST_CASE(
+    "Workers and runners finish nothing of a partition that is truncated under them, and go on with the other one") {
+    const Place sizes;
+    for (const std::uintmax_t size : sizes_for(sizes.log(0))) {
+        for (const bool queue : {true, false}) {
+            INFO("truncated to " << size << ", " << (queue ? "a queue" : "a group with retries"));
+            const Place place;
+            {
+                Producer producer(place.broker, "t");  // this process must not have the file open
+                for (std::uint32_t i = 0; i < 80; ++i)
+                    REQUIRE(producer.publish({.value = as_bytes("v"), .partition = i % 2}).status == Status::ok);
+            }
+            if (queue)
+                QueueAdmin(place.broker).create("t", "g", {.exhausted = Exhausted::skip, .expired = Exhausted::skip});
+            CHECK(guarded([&] {
+                      Broker broker(place.scratch.broker());
+                      std::size_t sound = 0;
+                      std::size_t failures = 0;
+                      const auto look = [&](const ConsumerRecord& record) {
+                          if (text_or(record.value, "") != "v")
+                              ::_exit(3);
+                          sound += record.partition;
+                      };
+                      if (queue) {
+                          QueueWorker worker(broker, "t", "g");
+                          (void)worker.acquire(2);  // and keeps them
+                          fs::resize_file(place.log(0), size);
+                          for (int i = 0; i < 200; ++i) {
+                              const AcquireResult got = worker.acquire(4);
+                              for (const QueueRecord& one : got.records)
+                                  look(one.record);
+                              failures += got.failures.size();
+                              if (!got.gaps.empty())
+                                  return 4;
+                              (void)worker.ack(got.records);
+                          }
+                      } else {
+                          RetryRunner runner(broker, "t", {.name = "g"}, {.exhausted = Exhausted::skip});
+                          std::size_t handled = 0;
+                          const auto handler = [&](const ConsumerRecord& one) {
+                              look(one);
+                              ++handled;
+                          };
+                          (void)runner.run(handler, [&] { return handled >= 4; });
+                          fs::resize_file(place.log(0), size);
+                          for (int i = 0; i < 200; ++i) {
+                              const RunResult got = runner.run_once(handler);
+                              failures += got.failures.size();
+                              if (!got.gaps.empty())
+                                  return 4;
+                          }
+                      }
+                      if (sound < 38)
+                          return 5;
+                      return failures != 0 || size > 8192 ? 0 : 6;
+                  }) == 0);
+            const TopicFiles files(place.topic, "t");
+            for (std::uint32_t slot = 0; slot < files.groups().groups_max(); ++slot)
+                CHECK(files.groups().word(slot, 0).committed <= (size <= 8192 ? 16 : 40));
+        }
     }
 }
 

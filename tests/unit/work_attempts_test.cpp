@@ -279,13 +279,31 @@ TEST_CASE("What retention took is given up once, and a later answer for it is re
     Hooked world;
     auto owner = world.tenure();
     const std::uint64_t lock = world.begin(owner, 0);
-    CHECK(owner.give_up(0, DoneReason::lost));
-    CHECK_FALSE(owner.give_up(0, DoneReason::lost));
+    CHECK(owner.give_up(0, DoneReason::lost, world.now()));
+    CHECK_FALSE(owner.give_up(0, DoneReason::lost, world.now()));
     CHECK(world.shared().lost.load() == 1);
     CHECK_FALSE(owner.succeed(0, lock));
     world.take();
-    CHECK_FALSE(owner.give_up(1, DoneReason::lost));  // not its own any more
+    CHECK_FALSE(owner.give_up(1, DoneReason::lost, world.now()));  // not its own any more
     CHECK(world.word_at(1) == 0);
+}
+
+TEST_CASE(
+    "What retention took while its letter was announced is not lost: it has that letter, or gets one, and no second") {
+    for (const char* const point : {"letter.intent", "letter.committed"}) {
+        Hooked world;
+        auto before = world.tenure();
+        REQUIRE(before.reject(0, world.begin(before, 0), world.now()));
+        const HookedMemory::Scope hook(HookedMemory::once_at(point, [&] {
+            world.take();
+            auto owner = world.tenure();
+            CHECK_FALSE(owner.give_up(0, DoneReason::lost, world.now()));
+        }));
+        (void)before.look(0, world.now());
+        CHECK(world.is_finished(0, DoneReason::dead));
+        CHECK(world.letters_about(0) == 1);
+        CHECK(world.shared().lost.load() == 0);
+    }
 }
 
 // --- moving the group ---
