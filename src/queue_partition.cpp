@@ -5,6 +5,7 @@
 
 #include "error_about.hpp"
 #include "platform/clock.hpp"
+#include "work_table/boots.hpp"
 
 namespace ringmain {
 
@@ -28,6 +29,7 @@ QueuePartition::QueuePartition(WorkFiles& files, std::uint32_t partition, const 
 
 void QueuePartition::bind(const WorkFiles::Part& part) {
     const work_table::WorkMemory<Memory> work(part.base, part.geometry, files_.topic().groups(), cursor_.log());
+    work_table::begin_boot(work, platform::shared_boot_hash(), work_clock_ms());
     generation_ = part.geometry.generation;
     bound_.emplace(Bound{work, {work, rules_, letters_, slot_}, {work, rules_, letters_, slot_}});
 }

@@ -5,6 +5,7 @@
 
 #include "gap_list.hpp"
 #include "platform/clock.hpp"
+#include "work_table/boots.hpp"
 
 namespace ringmain {
 
@@ -47,6 +48,7 @@ void RetryPartition::begin_tenure(const Tenure& tenure) {
     layout::WorkGeometry geometry = part.geometry;
     geometry.generation = tenure_ = tenure.generation;  // locks are of this tenure
     const work_table::WorkMemory<Memory> work(part.base, geometry, files_.topic().groups(), cursor_->log());
+    work_table::begin_boot(work, platform::shared_boot_hash(), retry_time_now().ms);
     attempts_.emplace(work, policy_.rules, policy_.stops, letters_, tenure.member_slot);
     held_ = true;
     on_loss_ = tenure.on_loss;

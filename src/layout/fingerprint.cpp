@@ -290,6 +290,7 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_FIELD(WorkControl, letters_refused),
     RINGMAIN_FIELD(WorkControl, redelivered),
     RINGMAIN_FIELD(WorkControl, rewound),
+    RINGMAIN_FIELD(WorkControl, boot),
     RINGMAIN_STRUCT(LettersGeometry),
     RINGMAIN_FIELD(LettersGeometry, records),
     RINGMAIN_FIELD(LettersGeometry, partitions),

@@ -25,6 +25,7 @@
 //   next_due           workers (CAS); a hint                                                       (none)
 //   word               workers and the keeper, by CAS from the exact old word                      WORK
 //   rewound            streams: who moves the group, before it does; the next owner, when it is done with it (CAS)  REWOUND
+//   boot               who opens the words first in a boot (CAS); words that it changes are changed as all are      (none)
 //   WorkControl.*      relaxed counters
 #pragma once
 
@@ -42,7 +43,8 @@ inline constexpr std::uint32_t kWorkersMax = 1024;  // a slot has 10 bits in a w
 inline constexpr std::uint64_t kWorkWindowMax = std::uint64_t{1} << 24;
 inline constexpr std::size_t kDeadLetterNameMax = 256;
 
-/// What is decided when the work begins. Follows FileHeader, written once.
+/// What is decided when the work begins. Follows FileHeader, written once; but for the id and partitions of the dead-letter topic,
+/// which an administrator replaces when that topic was deleted and made anew.
 struct WorkSettings {
     std::uint64_t group_born;
     std::uint32_t group_slot;
@@ -128,6 +130,7 @@ static_assert(offsetof(WorkGeometry, generation) == 24);
 ///   +128  next_due   ms of the work clock: nothing below the frontier is due before; a hint
 ///   +256  expired    locks that ran out and were taken from their holder, and so on
 ///   +312  rewound    streams: 0, or the generation with which the group was moved, or is about to be: words say nothing any more
+///   +320  boot       which boot the times in the words are of; 0: none yet
 template <class M>
 struct WorkControl {
     alignas(kLineBytes) typename M::template Atomic<std::uint64_t> frontier;
@@ -140,7 +143,8 @@ struct WorkControl {
     typename M::template Atomic<std::uint64_t> letters_refused;  // attempts: the dead-letter topic was full or refused
     typename M::template Atomic<std::uint64_t> redelivered;
     typename M::template Atomic<std::uint64_t> rewound;
-    std::byte reserved[kPageBytes - 320];
+    typename M::template Atomic<std::uint64_t> boot;
+    std::byte reserved[kPageBytes - 328];
 };
 
 namespace proof {
@@ -170,6 +174,7 @@ static_assert(offsetof(Work, lost) == 288);
 static_assert(offsetof(Work, letters_refused) == 296);
 static_assert(offsetof(Work, redelivered) == 304);
 static_assert(offsetof(Work, rewound) == 312);
+static_assert(offsetof(Work, boot) == 320);
 }  // namespace proof
 
 inline constexpr std::uint64_t kWorkSettingsAt = sizeof(FileHeader);

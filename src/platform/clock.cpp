@@ -62,14 +62,21 @@ std::int64_t measure_monotonic_offset_ns() noexcept {
 }
 
 // FNV-1a, 64 bits.
-std::uint64_t measure_boot_hash() noexcept {
+constexpr std::uint64_t kHashPrime = 0x100000001b3;
+
+std::uint64_t measure_shared_boot_hash() noexcept {
     std::array<char, 64> buffer{};
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : boot_id(buffer))
-        hash = (hash ^ static_cast<std::uint8_t>(c)) * 0x100000001b3;
+        hash = (hash ^ static_cast<std::uint8_t>(c)) * kHashPrime;
+    return std::max<std::uint64_t>(hash, 1);
+}
+
+std::uint64_t measure_boot_hash() noexcept {
+    std::uint64_t hash = shared_boot_hash();
     struct stat space {};
     if (::stat("/proc/self/ns/time", &space) == 0)
-        hash = (hash ^ space.st_ino) * 0x100000001b3;
+        hash = (hash ^ space.st_ino) * kHashPrime;
     return std::max<std::uint64_t>(hash, 1);
 }
 
@@ -79,6 +86,11 @@ std::int64_t boottime_ns() noexcept { return read_clock(CLOCK_BOOTTIME); }
 
 std::uint64_t boot_hash() noexcept {
     static const std::uint64_t hash = measure_boot_hash();
+    return hash;
+}
+
+std::uint64_t shared_boot_hash() noexcept {
+    static const std::uint64_t hash = measure_shared_boot_hash();
     return hash;
 }
 

@@ -16,9 +16,11 @@ std::int64_t monotonic_ns() noexcept;
 /// Nanoseconds since the machine was booted, never going back, suspended time included.
 std::int64_t boottime_ns() noexcept;
 
-/// Milliseconds of the machine's monotonic clock, with the resolution of a kernel tick; the same in every time namespace, so that
-/// processes of different containers may compare them.
+/// Milliseconds of the machine's monotonic clock, with the resolution of a kernel tick; the same in every time
+/// namespace, so that processes of different containers may compare them.
 std::uint64_t shared_monotonic_ms() noexcept;
+/// A hash of the boot that shared_monotonic_ms() counts from. Never 0; read once per process.
+std::uint64_t shared_boot_hash() noexcept;
 
 /// A hash of what boottime_ns() counts from: the boot, and the time namespace. Never 0; read once per process.
 std::uint64_t boot_hash() noexcept;

@@ -8,7 +8,8 @@
 //
 // lap(o) = o / W mod 2^12. Nothing is ever cleared: finished words of the last lap are the free words of this one. A word is
 // free for an offset when it is finished and not this one's, or of another lap. count: deliveries begun, this one included.
-// tag: grows at every lock, so that no two locks of an offset by one worker in one millisecond have the same word.
+// tag: grows at every lock, and who gives a record back with the last one makes it wait a millisecond: so that no two locks of an
+// offset by one worker have the same word.
 #pragma once
 
 #include <bit>
@@ -32,6 +33,7 @@ enum class LetterReason : std::uint8_t {
 };
 
 inline constexpr std::uint32_t kCountMax = 31;
+inline constexpr std::uint64_t kTagMax = 3;
 inline constexpr std::uint64_t kTicketMax = (std::uint64_t{1} << 42) - 1;
 inline constexpr std::uint64_t kLapMask = (1U << 12) - 1;
 inline constexpr std::uint32_t kSlotMask = (1U << 10) - 1;
@@ -92,6 +94,10 @@ inline constexpr std::uint64_t kDoneOffsets = (std::uint64_t{1} << 60) - 1;
 
 [[nodiscard]] constexpr std::uint64_t ready_word(std::uint32_t count, std::uint64_t tag, std::uint64_t due, std::uint64_t lap) noexcept {
     return std::uint64_t{1} << 62 | std::uint64_t{count} << 57 | (tag & 3) << 55 | (due & kClockMask) << 22 | lap;
+}
+/// A READY word with another time.
+[[nodiscard]] constexpr std::uint64_t due_at(std::uint64_t ready, std::uint64_t due) noexcept {
+    return (ready & ~(kClockMask << 22)) | (due & kClockMask) << 22;
 }
 [[nodiscard]] constexpr std::uint64_t condemned_word(std::uint32_t count, std::uint64_t due, LetterReason reason, std::uint64_t lap) noexcept {
     return ready_word(count, 0, due, lap) | std::uint64_t{1} << 21 | std::uint64_t{static_cast<std::uint8_t>(reason)} << 19;
