@@ -105,6 +105,7 @@ DeadLetters& DeadLetters::operator=(DeadLetters&&) noexcept = default;
 DeadLetters::~DeadLetters() = default;
 
 std::vector<std::string> DeadLetters::topics_of(std::string_view topic) { return impl_->topics_of(topic); }
+bool DeadLetters::relink(std::string_view topic, std::string_view group) { return impl_->relink(topic, group); }
 DeadLetterSummary DeadLetters::summarize(std::string_view topic) { return impl_->summarize(topic); }
 std::uint64_t DeadLetters::count(std::string_view topic) { return impl_->count(topic); }
 void DeadLetters::read(std::string_view topic, const LetterFilter& filter, const Visit& visit) {

@@ -23,6 +23,7 @@ public:
     explicit Impl(const Broker& broker) : broker_(broker) {}
 
     [[nodiscard]] std::vector<std::string> topics_of(std::string_view topic) const;
+    bool relink(std::string_view topic, std::string_view group) const;
     [[nodiscard]] DeadLetterSummary summarize(std::string_view topic) const;
     [[nodiscard]] std::uint64_t count(std::string_view topic) const;
     void read(std::string_view topic, const LetterFilter& filter, const Visit& visit) const;

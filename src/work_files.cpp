@@ -1,7 +1,9 @@
 // The files of the work on a group's records, open. Every byte found in them is input.
 #include "work_files.hpp"
 
+#include <atomic>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "error_about.hpp"
@@ -77,6 +79,15 @@ void WorkFiles::open_workers() {
     const bool queue = group_table::read_options(topic_->groups(), group_.slot).kind == group_table::GroupKind::queue;
     if (queue != is_queue())
         corrupt(path, std::string("is that of ") + (queue ? "a stream group, and the group is a queue" : "a queue, and the group is none"));
+}
+
+void WorkFiles::relink(const TopicId& letters, std::uint32_t partitions) noexcept {
+    auto& stored = *reinterpret_cast<layout::WorkSettings*>(workers_.data() + layout::kWorkSettingsAt);
+    set_letters(settings_, std::string(letters_name(settings_)), letters, partitions);
+    // relaxed, all three: an id that is half the old one is no topic's
+    std::atomic_ref(stored.letters_id_low).store(settings_.letters_id_low, std::memory_order_relaxed);
+    std::atomic_ref(stored.letters_id_high).store(settings_.letters_id_high, std::memory_order_relaxed);
+    std::atomic_ref(stored.letters_partitions).store(settings_.letters_partitions, std::memory_order_relaxed);
 }
 
 bool WorkFiles::is_queue() const noexcept { return settings_.kind == kWorkOfQueue; }

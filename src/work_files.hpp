@@ -42,6 +42,9 @@ public:
     [[nodiscard]] group_table::GroupRef group() const noexcept { return group_; }
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
+    /// The dead-letter topic of that name is another one by now: those who open the files from now on send their letters there.
+    /// Whoever reads it meanwhile knows neither of them. Requires Access::read_write.
+    void relink(const TopicId& letters, std::uint32_t partitions) noexcept;
     /// As they were when they were checked: a copy.
     [[nodiscard]] const layout::WorkSettings& settings() const noexcept { return settings_; }
     [[nodiscard]] bool is_queue() const noexcept;

@@ -124,6 +124,13 @@ public:
     /// `topic`: all of the broker, and those that this process cannot read, since they may be some: who reads them is told why.
     [[nodiscard]] std::vector<std::string> topics_of(std::string_view topic = {});
 
+    /// Links a queue or a group with retries of `topic` to its dead-letter topic, after that was deleted and made anew
+    /// under its name; creates it if it is not there. Records that wait for their letter keep waiting, with all that is
+    /// known of them, until there are workers or members again. False: it is linked to that topic already. Throws Error:
+    /// not_found, mismatch (it sends no letters), busy (it has workers or members, which know the old topic), and what
+    /// speaks against the topic as when a queue is created.
+    bool relink(std::string_view topic, std::string_view group);
+
     // In all that follows `topic` is a dead-letter topic.
 
     /// Reads every letter that is not settled.

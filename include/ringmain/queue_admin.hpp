@@ -63,6 +63,7 @@ struct QueueDescription {
     std::string name;
     QueueOptions options;
     std::string dead_letter_topic;  ///< Empty: none.
+    bool dead_letters_gone = false;  ///< That topic was deleted, or is another one by now: see DeadLetters::relink.
     std::vector<WorkerDescription> workers;
     std::vector<QueuePartitionDescription> partitions;
 };

@@ -76,7 +76,10 @@ public:
 
     /// Finds out what became of an announced letter, and sees to it that there is one. Anybody, at any time. `word`: an INTENT.
     Ended finish(std::uint64_t offset, std::uint64_t word, std::uint64_t now) noexcept {
-        if (!letters_.usable()) return keep(offset, word, now);
+        if (!letters_.usable()) {  // of which topic the ticket is cannot be known here: who is linked to that one sees to it
+            work_.count(work_.control().letters_refused);
+            return Ended::refused;
+        }
         const partition_log::Decision decision = letters_.close(ticket_of(word));
         M::point("finish.closed");
         if (decision == partition_log::Decision::committed) {

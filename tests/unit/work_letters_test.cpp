@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/hooked_memory.hpp"
 #include "support/plain_work.hpp"
+#include "work_table/relinking.hpp"
 
 using namespace ringmain;
 using namespace ringmain::test;
@@ -205,22 +206,33 @@ TEST_CASE("a dead-letter topic that was deleted keeps every record that was to g
     SECTION("before the letter") {
         world.board->deleted.store(1, std::memory_order_release);
         CHECK(world.a.reject(world.held).answer == Answer::letters_refused);
+        CHECK(condemned(world.word(0)));
     }
-    SECTION("between the announcement and the letter's end") {
-        const HookedMemory::Scope scope(HookedMemory::once_at("letter.committed", [&] {
-            world.board->deleted.store(1, std::memory_order_release);
-            world.pass(kSweepMs);
-            (void)world.b.acquire(1);
-            world.pass(kSweepMs);
-            (void)world.b.acquire(1);
-            CHECK(condemned(world.word(0)));
-        }));
-        (void)world.a.reject(world.held);
+    SECTION("between the announcement and the letter") {
+        world.set_word(0, intent_word(LetterReason::rejected, 1, 0, 0));
+        world.board->deleted.store(1, std::memory_order_release);
     }
-    CHECK(condemned(world.word(0)));
+    const std::uint64_t refused = world.value(world.control().letters_refused);
     world.go_on();
-    CHECK(condemned(world.word(0)));
+    CHECK_FALSE(world.done(0));
+    CHECK(world.value(world.control().letters_refused) > refused);
     CHECK(world.start() == 0);
+}
+
+TEST_CASE("an announced letter whose topic is made anew is announced there again, and a late writer of the old one changes nothing") {
+    World<HookedMemory> world;
+    const HookedMemory::Scope scope(HookedMemory::once_at("letter.ticket", [&] {
+        world.board->deleted.store(1, std::memory_order_release);
+        forget_tickets(world.work(), world.now());
+        world.board->deleted.store(0, std::memory_order_release);  // that is the new one
+        CHECK(condemned(world.word(0)));
+        CHECK(reason_of(world.word(0)) == LetterReason::rejected);
+        CHECK(count_of(world.word(0)) == 1);
+    }));
+    (void)world.a.reject(world.held);
+    world.go_on();
+    CHECK(world.word(0) == done_word(0, DoneReason::dead));
+    CHECK(world.letters_about(0) == 1);
 }
 
 TEST_CASE("a rejection that comes after a reset writes no letter: the record may be delivered again") {
