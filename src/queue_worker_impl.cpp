@@ -146,18 +146,27 @@ std::size_t QueueWorker::Impl::room(std::size_t wanted, const WorkTime& now) {
     if (held_ >= options_.in_flight_max) count_held(now);
     const std::size_t mine = std::min<std::size_t>(wanted, options_.in_flight_max - std::min<std::size_t>(held_, options_.in_flight_max));
     if (mine == 0 || rules_.in_flight_max == 0) return mine;
-    return workers_.announce(slot_, static_cast<std::uint32_t>(mine), rules_.in_flight_max, now.ms + rules_.lock_ms, now.ms);
+    const auto announced = [&](std::size_t records) {
+        return workers_.announce(slot_, static_cast<std::uint32_t>(records), rules_.in_flight_max, now.ms + rules_.lock_ms, now.ms);
+    };
+    std::size_t fits = announced(mine);
+    if (fits < mine && held_ != 0 && count_held(now)) fits += announced(mine - fits);  // what this one lost must not block anybody
+    return fits;
 }
 
 /// Records that were taken away from this worker do not count for its cap, nor those whose time is over, answered for or not.
-void QueueWorker::Impl::count_held(const WorkTime& now) noexcept {
-    if (((now.ms - counted_ms_) & work_table::kClockMask) < work_table::kSweepMs) return;
+bool QueueWorker::Impl::count_held(const WorkTime& now) noexcept {
+    if (counted_ms_ && ((now.ms - *counted_ms_) & work_table::kClockMask) < work_table::kSweepMs) return false;
     counted_ms_ = now.ms;
     std::size_t held = 0;
-    for (const auto& partition : partitions_) {
-        partition->for_each_held([&](const Lock& lock) { held += work_table::late(work_table::time_of(lock.word), now.ms) ? 0U : 1U; });
-    }
-    if (held < held_) let_go(held_ - held);
+    for (const auto& partition : partitions_) partition->for_each_held([&](const Lock& lock) { held += is_counted(lock.word) ? 1U : 0U; });
+    if (held >= held_) return false;
+    let_go(held_ - held);
+    return true;
+}
+
+bool QueueWorker::Impl::is_counted(std::uint64_t lock) const noexcept {
+    return !counted_ms_ || ((*counted_ms_ - work_table::time_of(lock)) & work_table::kClockMask) > work_table::kClockMask / 2;
 }
 
 /// With a cap on all workers together every change of the number is announced as it happens.
@@ -234,9 +243,9 @@ SettleResult QueueWorker::Impl::told(const work_table::Answered& answered, Queue
     return result;
 }
 
-work_table::Answered QueueWorker::Impl::answered_for(const work_table::Answered& answered, Counter counter) noexcept {
+work_table::Answered QueueWorker::Impl::answered_for(const Lock& lock, const work_table::Answered& answered, Counter counter) noexcept {
     if (answered.answer == Answer::done) count(counter);
-    if (answered.answer == Answer::done || answered.answer == Answer::letters_refused) let_go(1);
+    if (answered.answer == Answer::done || answered.answer == Answer::letters_refused) let_go(is_counted(lock.word) ? 1 : 0);
     return answered;
 }
 
@@ -245,6 +254,14 @@ void QueueWorker::Impl::let_go(std::size_t records) noexcept {
     records = std::min(records, held_);
     held_ -= records;
     if (rules_.in_flight_max != 0) workers_.settle(slot_, records);
+    note_held();
+}
+
+/// A record whose time was over, and that nobody has taken: whatever the caps say by now.
+void QueueWorker::Impl::hold_again(std::uint64_t deadline_ms, std::uint64_t now_ms) noexcept {
+    constexpr std::uint32_t kNoCap = 0;
+    ++held_;
+    if (rules_.in_flight_max != 0) (void)workers_.announce(slot_, 1, kNoCap, deadline_ms, now_ms);
     note_held();
 }
 
@@ -263,7 +280,7 @@ void QueueWorker::Impl::wake_others() noexcept {
 SettleResult QueueWorker::Impl::ack(const Lock& lock) {
     return settle(lock, [&](QueuePartition& partition) {
         const work_table::Answered answered = partition.settling().ack(lock.offset, lock.word);
-        return answered_for(answered, &layout::WorkerSlot<Memory>::acked);
+        return answered_for(lock, answered, &layout::WorkerSlot<Memory>::acked);
     });
 }
 
@@ -281,16 +298,18 @@ std::size_t QueueWorker::Impl::ack(std::span<const QueueRecord> records, std::sp
 /// Records of one partition: what is asked once for one is asked once for all.
 std::size_t QueueWorker::Impl::ack_run(std::span<const QueueRecord> records, std::span<SettleResult> results) {
     std::size_t done = 0;
+    std::size_t counted = 0;  // of these
     const SettleResult whole = settle(records.front().lock, [&](QueuePartition& partition) -> work_table::Answered {
         for (std::size_t i = 0; i < records.size(); ++i) {
             const Lock& lock = records[i].lock;
             const work_table::Answered answered = partition.settling().ack_of_many(lock.offset, lock.word);
             done += answered.answer == Answer::done ? 1U : 0U;
+            counted += answered.answer == Answer::done && is_counted(lock.word) ? 1U : 0U;
             if (answered.answer != Answer::done) [[unlikely]] count(&layout::WorkerSlot<Memory>::refused);
             if (i < results.size()) results[i] = told(answered, partition);
         }
         if (done == 0) return {};
-        let_go(done);
+        let_go(counted);
         count(&layout::WorkerSlot<Memory>::acked, done);
         return partition.settling().end_of_many();
     });
@@ -306,7 +325,7 @@ SettleResult QueueWorker::Impl::nack(const Lock& lock, std::optional<millisecond
         if (delay) delay_ms = static_cast<std::uint64_t>(delay->count());
         partition.letters().set_errors(lock.offset, {}, error);
         const work_table::Answered answered = partition.settling().nack(lock.offset, lock.word, delay_ms, work_clock_ms());
-        return answered_for(answered, &layout::WorkerSlot<Memory>::nacked);
+        return answered_for(lock, answered, &layout::WorkerSlot<Memory>::nacked);
     });
     if (result.settled != Settled::done || result.dead_lettered) return result;
     result.may_be_lost = delay && delay->count() > 0 && partitions_[lock.partition]->may_be_lost(lock.offset);
@@ -317,7 +336,7 @@ SettleResult QueueWorker::Impl::nack(const Lock& lock, std::optional<millisecond
 SettleResult QueueWorker::Impl::release(const Lock& lock) {
     const SettleResult result = settle(lock, [&](QueuePartition& partition) {
         const work_table::Answered answered = partition.settling().release(lock.offset, lock.word, work_clock_ms());
-        return answered_for(answered, &layout::WorkerSlot<Memory>::released);
+        return answered_for(lock, answered, &layout::WorkerSlot<Memory>::released);
     });
     if (result.settled == Settled::done) wake_others();
     return result;
@@ -327,7 +346,7 @@ SettleResult QueueWorker::Impl::reject(const Lock& lock, std::string_view error)
     return settle(lock, [&](QueuePartition& partition) {
         partition.letters().set_errors(lock.offset, {}, error);
         const work_table::Answered answered = partition.settling().reject(lock.offset, lock.word, work_clock_ms());
-        return answered_for(answered, &layout::WorkerSlot<Memory>::rejected);
+        return answered_for(lock, answered, &layout::WorkerSlot<Memory>::rejected);
     });
 }
 
@@ -336,9 +355,12 @@ SettleResult QueueWorker::Impl::renew(Lock& lock, std::optional<milliseconds> lo
     return settle(lock, [&](QueuePartition& partition) {
         const std::uint64_t lock_ms = lock_time ? static_cast<std::uint64_t>(lock_time->count()) : rules_.lock_ms;
         const std::uint64_t now = work_clock_ms();
+        const bool counted = is_counted(lock.word);
         workers_.extend(slot_, now + lock_ms, now);
         const work_table::Answered answered = partition.settling().renew(lock.offset, lock.word, lock_ms, now);
-        if (answered.answer == Answer::done) count(&layout::WorkerSlot<Memory>::renewed);
+        if (answered.answer != Answer::done) return answered;
+        count(&layout::WorkerSlot<Memory>::renewed);
+        if (!counted) hold_again(now + lock_ms, now);
         return answered;
     });
 }

@@ -59,8 +59,10 @@ private:
     void collect(std::size_t count, const WorkTime& now);
     /// How many more records this worker may hold, and how many of `wanted` the queue lets it.
     [[nodiscard]] std::size_t room(std::size_t wanted, const WorkTime& now);
-    /// Counts anew what the words say, instead of what was answered.
-    void count_held(const WorkTime& now) noexcept;
+    /// Counts anew what the words say, instead of what was answered. True: there are less.
+    bool count_held(const WorkTime& now) noexcept;
+    /// Whether the record is among those held: not any more if its time was over when they were counted.
+    [[nodiscard]] bool is_counted(std::uint64_t lock) const noexcept;
     void note_held() noexcept;
     void fail(QueuePartition& partition, Status status);
     [[nodiscard]] bool interrupted() const noexcept {
@@ -75,9 +77,10 @@ private:
     std::size_t ack_run(std::span<const QueueRecord> records, std::span<SettleResult> results);
     [[nodiscard]] SettleResult told(const work_table::Answered& answered, QueuePartition& partition) const;
     void let_go(std::size_t records) noexcept;
+    void hold_again(std::uint64_t deadline_ms, std::uint64_t now_ms) noexcept;
     void wake_others() noexcept;
     using Counter = Memory::Atomic<std::uint64_t> layout::WorkerSlot<Memory>::*;
-    work_table::Answered answered_for(const work_table::Answered& answered, Counter counter) noexcept;
+    work_table::Answered answered_for(const Lock& lock, const work_table::Answered& answered, Counter counter) noexcept;
     void count(Counter counter, std::uint64_t by = 1) noexcept;
 
     std::shared_ptr<Broker::Impl> broker_;
@@ -95,7 +98,7 @@ private:
     std::vector<std::unique_ptr<QueuePartition>> partitions_;
     std::size_t next_ = 0;  // the partition whose turn it is
     std::size_t held_ = 0;         // records taken and not answered for; a lock that another one took is among them until they are counted
-    std::uint64_t counted_ms_ = 0;  // when they were
+    std::optional<std::uint64_t> counted_ms_;  // when they were
     bool waiting_ = false;         // the last look found nothing
     std::uint64_t reaped_ms_ = 0;  // when the others were looked at
     Status status_ = Status::ok;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 #include "described_record.hpp"
@@ -15,29 +16,36 @@ namespace {
 using partition_log::Found;
 using work_table::Received;
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
+constexpr std::uint64_t kNsPerMs = 1'000'000;
 
-// What a header says in decimal milliseconds. Anything else asks for nothing: it came from a producer, not from here.
+// What a header says in decimal milliseconds, however many they are. Anything else asks for nothing: it came from a producer, not
+// from here.
 std::optional<std::uint64_t> milliseconds_of(const Headers& headers, std::string_view name) noexcept {
     const std::optional<Header> header = headers.find(name);
     if (!header || !header->value) return std::nullopt;
     const std::string_view text = as_text(*header->value);
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
+    return error == std::errc::result_out_of_range ? std::numeric_limits<std::uint64_t>::max() : value;
+}
+
+// 0 for times that are still to come. Timestamps are what producers say, so that the difference may need all 64 bits.
+std::uint64_t age_in_ms(std::int64_t timestamp_ns, std::int64_t now_ns) noexcept {
+    if (timestamp_ns >= now_ns) return 0;
+    return (static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(timestamp_ns)) / kNsPerMs;
 }
 
 // Counted from the earlier of the record's time and now: a clock that is ahead makes nobody wait longer.
 std::optional<std::uint64_t> wait_of(std::uint64_t delay_ms, std::int64_t timestamp_ns, std::int64_t now_ns) noexcept {
     const std::uint64_t delay = std::min(delay_ms, work_table::kAheadMaxMs);
-    const std::int64_t age_ms = (now_ns - std::min(timestamp_ns, now_ns)) / kNsPerMs;
-    if (static_cast<std::uint64_t>(age_ms) >= delay) return std::nullopt;
-    return delay - static_cast<std::uint64_t>(age_ms);
+    const std::uint64_t age_ms = age_in_ms(timestamp_ns, now_ns);
+    if (age_ms >= delay) return std::nullopt;
+    return delay - age_ms;
 }
 
 bool outlived(std::uint64_t ttl_ms, std::int64_t timestamp_ns, std::int64_t now_ns) noexcept {
-    return timestamp_ns < now_ns && static_cast<std::uint64_t>((now_ns - timestamp_ns) / kNsPerMs) >= ttl_ms;
+    return timestamp_ns < now_ns && age_in_ms(timestamp_ns, now_ns) >= ttl_ms;
 }
 
 }  // namespace

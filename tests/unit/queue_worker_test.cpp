@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -299,7 +300,7 @@ TEST_CASE("A record with a delay header waits from its time or its first sight, 
 
 TEST_CASE("A record whose time to live is over reaches nobody but the dead letters") {
     Jobs jobs;
-    const Header ttl{kTimeToLiveHeader, as_bytes("100")};
+    const Header ttl{kTimeToLiveHeader, as_bytes("2000")};
     ProducerRecord record;
     record.headers = {&ttl, 1};
     record.timestamp_ns = 1;
@@ -309,7 +310,7 @@ TEST_CASE("A record whose time to live is over reaches nobody but the dead lette
     QueueWorker worker = jobs.worker();
     const QueueRecord living = one(worker);
     CHECK(living.record.offset == 1);
-    std::this_thread::sleep_for(150ms);
+    std::this_thread::sleep_for(2'050ms);
     CHECK(worker.nack(living.lock).settled == Settled::done);
     CHECK(worker.acquire(1, 200ms).records.empty());
     const std::vector<DeadLetter> letters = jobs.letters();
@@ -317,6 +318,32 @@ TEST_CASE("A record whose time to live is over reaches nobody but the dead lette
     CHECK(letters[0].reason == DeadLetterReason::expired);
     CHECK(letters[0].attempts == 0);
     CHECK(letters[1].attempts == 1);
+}
+
+TEST_CASE("Whatever the headers for delay and time to live say, they ask for a time or for nothing") {
+    TestBroker place;
+    place.broker.create_topic("wide", {.records = 128});
+    Producer producer(place.broker, "wide");
+    const auto publish = [&](std::string_view name, std::string_view text, std::optional<std::int64_t> timestamp_ns = std::nullopt) {
+        const Header header{name, as_bytes(text)};
+        ProducerRecord record;
+        record.headers = {&header, 1};
+        record.timestamp_ns = timestamp_ns;
+        REQUIRE(producer.publish(record).status == Status::ok);
+    };
+    constexpr std::string_view kHuge = "99999999999999999999999999";
+    publish(kDelayHeader, kHuge);       // 0: the longest that there is
+    publish(kTimeToLiveHeader, kHuge);  // 1: for ever
+    for (const std::string_view nothing : {"-1", "+1", "", " 1", "1 ", "0x10", "1e3"}) publish(kDelayHeader, nothing);  // 2 to 8
+    for (const std::string_view nothing : {"-1", "", "1s"}) publish(kTimeToLiveHeader, nothing);                        // 9 to 11
+    publish(kDelayHeader, "1000", std::numeric_limits<std::int64_t>::min());       // 12
+    publish(kTimeToLiveHeader, "1000", std::numeric_limits<std::int64_t>::min());  // 13: over
+    publish(kTimeToLiveHeader, "0", std::numeric_limits<std::int64_t>::max());     // 14: not yet
+    QueueWorker worker(place.broker, "wide", "q", Jobs::fast());
+    CHECK(offsets(worker.acquire(20)) == Offsets{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14});
+    const QueuePartitionDescription now = QueueAdmin(place.broker).describe("wide", "q").partitions.at(0);
+    CHECK(now.dead_lettered == 1);
+    CHECK(now.delayed == 1);
 }
 
 TEST_CASE("What retention takes before it is finished is told with numbers, and answers for it are refused") {
@@ -377,6 +404,44 @@ TEST_CASE("The caps of a worker and of its queue are back-pressure") {
     CHECK(b.acquire(10, 50ms).records.empty());
     CHECK(a.ack(locks[0]).settled == Settled::done);
     CHECK(b.acquire(10).records.size() == 1);
+}
+
+TEST_CASE("Records that were taken from a worker do not fill the queue's cap while it goes on asking") {
+    Jobs jobs;
+    QueueOptions options = Jobs::fast();
+    options.in_flight_max = 4;
+    options.delivery_limit = 0;
+    jobs.publish(12);
+    QueueWorker a = jobs.worker(options);
+    QueueWorker b = jobs.worker(options);
+    REQUIRE(a.acquire(4).records.size() == 4);
+    std::this_thread::sleep_for(options.lock_time + 50ms);
+    for (int i = 0; i < 4; ++i) REQUIRE(b.ack(one(b).lock).settled == Settled::done);  // those of a, whose locks are over
+    std::size_t more = 0;
+    for (int i = 0; i < 100 && more < 8; ++i) {
+        for (QueueWorker* const worker : {&a, &b}) more += worker->ack(worker->acquire(2, 10ms).records);
+    }
+    CHECK(more == 8);
+}
+
+TEST_CASE("A record that is answered for after its time leaves room for one record, not for two") {
+    Jobs jobs;
+    QueueOptions options = Jobs::fast();
+    options.in_flight_max = 4;
+    jobs.publish(20);
+    QueueWorker worker = jobs.worker(options, {.in_flight_max = 4});
+    std::vector<Lock> locks;
+    for (const QueueRecord& record : worker.acquire(4).records) locks.push_back(record.lock);
+    REQUIRE(locks.size() == 4);
+    for (const std::size_t kept : {2, 3}) REQUIRE(worker.renew(locks[kept], 30s).settled == Settled::done);
+    std::this_thread::sleep_for(options.lock_time + 50ms);
+    for (const QueueRecord& again : worker.acquire(1).records) locks.push_back(again.lock);  // counts what is held
+    const auto acquired = [&] { return QueueAdmin(jobs.broker).describe("jobs", "q").partitions.at(0).acquired; };
+    CHECK(worker.renew(locks[1], 30s).settled == Settled::done);  // held again
+    CHECK(worker.in_flight() == acquired());
+    for (const Lock& lock : locks) (void)worker.release(lock);
+    CHECK(worker.in_flight() == 0);
+    CHECK(acquired() == 0);
 }
 
 TEST_CASE("A worker that closes gives back what it holds, uncounted, and its place") {
