@@ -60,14 +60,15 @@ public:
         if (!is_mine(offset, lock)) return {Answer::invalid};
         const std::uint32_t count = count_of(lock);
         if (rules_.used_up(count)) return end(offset, lock, LetterReason::limit, now);
-        const std::uint64_t due = now + delay_ms.value_or(rules_.backoff(offset, count));
+        const std::uint64_t due = again_at(lock, now + delay_ms.value_or(rules_.backoff(offset, count)));
         return back(offset, lock, ready_word(count, tag_of(lock), due, work_.lap(offset)), due, now);
     }
 
     [[nodiscard]] Answered release(std::uint64_t offset, std::uint64_t lock, std::uint64_t now) noexcept {
         if (!is_mine(offset, lock)) return {Answer::invalid};
         const std::uint32_t count = count_of(lock);
-        return back(offset, lock, ready_word(count == 0 ? 0 : count - 1, tag_of(lock), now, work_.lap(offset)), now, now);
+        const std::uint64_t due = again_at(lock, now);
+        return back(offset, lock, ready_word(count == 0 ? 0 : count - 1, tag_of(lock), due, work_.lap(offset)), due, now);
     }
 
     [[nodiscard]] Answered reject(std::uint64_t offset, std::uint64_t lock, std::uint64_t now) noexcept {
@@ -92,6 +93,11 @@ private:
 
     [[nodiscard]] bool is_mine(std::uint64_t offset, std::uint64_t lock) const noexcept {
         return state_of(lock) == WorkState::locked && slot_of(lock) == slot_ && lap_bits(lock) == work_.lap(offset);
+    }
+
+    /// Behind the last tag they begin anew, and so would the words of locks, were their times not different.
+    [[nodiscard]] static std::uint64_t again_at(std::uint64_t lock, std::uint64_t due) noexcept {
+        return tag_of(lock) == kTagMax ? due + 1 : due;
     }
 
     [[nodiscard]] Answered back(std::uint64_t offset, std::uint64_t lock, std::uint64_t ready, std::uint64_t due, std::uint64_t now) noexcept {

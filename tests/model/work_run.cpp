@@ -230,6 +230,7 @@ void WorkRun::say(const WorkOperation& operation, Handle& handle, bool, Answered
 void WorkRun::expect(const WorkOperation& operation, const Handle& handle, std::uint64_t new_word) {
     const std::uint64_t offset = handle.held.offset;
     const std::uint64_t now = reference_.now;
+    const std::uint64_t again = now + (tag_of(handle.held.word) == kTagMax ? 1 : 0);  // so that no lock has the word of an earlier one
     ReferenceEntry& entry = reference_.at(offset);
     switch (operation.action) {
         case WorkAction::ack: entry.finish(DoneReason::acked); break;
@@ -238,10 +239,10 @@ void WorkRun::expect(const WorkOperation& operation, const Handle& handle, std::
                 reference_.end_record(offset, LetterReason::limit);
             } else {
                 reference_.make_ready(entry, entry.count,
-                                      now + (operation.c % 2 == 0 ? reference_.backoff(offset, entry.count) : operation.c % 500));
+                                      again + (operation.c % 2 == 0 ? reference_.backoff(offset, entry.count) : operation.c % 500));
             }
             break;
-        case WorkAction::release: reference_.make_ready(entry, entry.count - 1, now); break;
+        case WorkAction::release: reference_.make_ready(entry, entry.count - 1, again); break;
         case WorkAction::reject: reference_.end_record(offset, LetterReason::rejected); break;
         default:
             entry.time = now + 10 + operation.c % 900;

@@ -1,6 +1,9 @@
 // What a holder says of its record: in time, late but before anybody else, and too late.
 #include "work_table/settling.hpp"
 
+#include <optional>
+#include <vector>
+
 #include "partition_log/log_start.hpp"
 #include "support/catch.hpp"
 #include "support/hooked_memory.hpp"
@@ -217,6 +220,7 @@ TEST_CASE("without a limit a record is delivered again and again, and its count 
     HeldRecord held = world.held;
     for (int i = 0; i < 100; ++i) {
         REQUIRE(world.a.nack(held, 0).answer == Answer::done);
+        world.pass(1);
         held = *world.a.get();
         REQUIRE(held.offset == 0);
     }
@@ -224,7 +228,7 @@ TEST_CASE("without a limit a record is delivered again and again, and its count 
     CHECK(world.letters_end() == 0);
 }
 
-TEST_CASE("release: available at once, and not counted") {
+TEST_CASE("release: available at once, after every fourth lock a millisecond later, and not counted") {
     World world;
     HeldRecord held = world.held;
     for (int i = 0; i < 20; ++i) {
@@ -232,12 +236,14 @@ TEST_CASE("release: available at once, and not counted") {
         Worker& next = i % 2 == 0 ? world.b : world.a;
         Worker& other = i % 2 == 0 ? world.a : world.b;
         const HeldRecord before = held;
+        if (tag_of(before.word) == kTagMax) world.pass(1);
         held = *next.get();
         CHECK(held.offset == 0);
         CHECK(count_of(held.word) == 1);
         CHECK(other.ack(before).answer != Answer::done);  // the same worker's own, or another's: the tag differs
         if (next.slot() == 1) {
             CHECK(next.release(held).answer == Answer::done);
+            if (tag_of(held.word) == kTagMax) world.pass(1);
             held = *world.a.get();
         }
     }
@@ -335,4 +341,27 @@ TEST_CASE("a reset right behind the exchange of an answer is told, too") {
     const M::Scope scope(M::once_at("ack.done", [&] { world.reset(0); }));
     CHECK(world.a.ack(world.held).answer == Answer::fenced);
     CHECK(world.start() == 0);
+}
+
+TEST_CASE("no two locks of a record have the same word, however often it is given back within one millisecond") {
+    WorkShape shape;
+    shape.rules.delivery_limit = 0;
+    for (const bool counted : {false, true}) {
+        World world(shape);
+        std::vector<HeldRecord> all{world.held};
+        while (all.size() < 12) {
+            const Answered answered = counted ? world.a.nack(all.back(), 0) : world.a.release(all.back());
+            REQUIRE(answered.answer == Answer::done);
+            std::optional<HeldRecord> next = world.a.get();
+            while (!next || next->offset != 0) {  // it waits for the next millisecond
+                world.pass(1);
+                next = world.a.get();
+            }
+            for (const HeldRecord& before : all) {
+                CHECK(next->word != before.word);
+                CHECK(world.a.ack(before).answer != Answer::done);
+            }
+            all.push_back(*next);
+        }
+    }
 }
