@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "work_table/letters.hpp"
 #include "work_table/work_rules.hpp"
 
 namespace ringmain::test {
@@ -90,7 +91,7 @@ struct ReferenceWork {
         if (!refuses) return entry.finish(work_table::DoneReason::dead);
         entry.state = EntryState::ready;
         entry.condemned = true;
-        entry.time = now + backoff(offset, entry.count);
+        entry.time = now + std::max(work_table::kLetterAgainMs, backoff(offset, entry.count));
     }
 
     void make_ready(ReferenceEntry& entry, std::uint32_t count, std::uint64_t when) {
