@@ -44,25 +44,27 @@ inline bool compare_exchange_16(void* word, Halves& expected, Halves desired) no
     expected = {low, high};
     return expected == wanted;
 #elif defined(__aarch64__)
-    // What differs is stored back: only a store that succeeds proves that the two loads belong together.
-    for (;;) {
-        Halves seen;
-        std::uint32_t refused;
-        asm volatile("ldaxp %[low], %[high], %[word]"
-                     : [low] "=&r"(seen.low), [high] "=&r"(seen.high)
-                     : [word] "Q"(*static_cast<Halves*>(word))
-                     : "memory");
-        const Halves to = seen == expected ? desired : seen;
-        asm volatile("stlxp %w[refused], %[low], %[high], %[word]"
-                     : [refused] "=&r"(refused), [word] "=Q"(*static_cast<Halves*>(word))
-                     : [low] "r"(to.low), [high] "r"(to.high)
-                     : "memory");
-        if (refused != 0) continue;
-        asm volatile("dmb ish" : : : "memory");
-        const bool held = seen == expected;
-        expected = seen;
-        return held;
-    }
+    // What differs is stored back: only a store that succeeds proves that the two loads belong together. All of it is one
+    // statement, because no access to memory may stand between them: a processor may refuse the store for ever then.
+    Halves seen;
+    Halves to;
+    std::uint32_t refused;
+    asm volatile(
+        "1: ldaxp %[low], %[high], %[word]\n"
+        "   cmp   %[low], %[old_low]\n"
+        "   ccmp  %[high], %[old_high], #0, eq\n"
+        "   csel  %[to_low], %[new_low], %[low], eq\n"
+        "   csel  %[to_high], %[new_high], %[high], eq\n"
+        "   stlxp %w[refused], %[to_low], %[to_high], %[word]\n"
+        "   cbnz  %w[refused], 1b\n"
+        "   dmb   ish"
+        : [low] "=&r"(seen.low), [high] "=&r"(seen.high), [to_low] "=&r"(to.low), [to_high] "=&r"(to.high),
+          [refused] "=&r"(refused), [word] "+Q"(*static_cast<Halves*>(word))
+        : [old_low] "r"(expected.low), [old_high] "r"(expected.high), [new_low] "r"(desired.low), [new_high] "r"(desired.high)
+        : "cc", "memory");
+    const bool held = seen == expected;
+    expected = seen;
+    return held;
 #else
 #error "no 16-byte compare-and-swap is known for this architecture"
 #endif
