@@ -144,10 +144,15 @@ std::vector<std::string> judge_tenures(const std::vector<TenureHistory>& all,
     return faults;
 }
 
-GroupCrowd::GroupCrowd(std::string name, bool gating) : name_(std::move(name)), seed_(seed_for(name_)), gating_(gating) {
+GroupCrowd::GroupCrowd(std::string name, bool gating, std::uint64_t first_offset)
+    : name_(std::move(name)), seed_(seed_for(name_)), gating_(gating), first_offset_(first_offset) {
     GroupCreation<M> creation(plain_.groups, lives_->begin(99));
-    group_ = creation.find_or_create("group", {.gating = gating, .lag_records_max = gating ? kRing + 4 : 0}, [](std::uint32_t) { return std::uint64_t{0}; }, lives_->is_dead()).group;
-    for (std::uint32_t p = 0; p < kPartitions; ++p) plain_.set_end(p, gating ? 0 : kLogEnd);
+    group_ = creation.find_or_create("group", {.gating = gating, .lag_records_max = gating ? kRing + 4 : 0}, [&](std::uint32_t) { return first_offset; }, lives_->is_dead()).group;
+    for (std::uint32_t p = 0; p < kPartitions; ++p) {
+        plain_.set_end(p, gating ? first_offset : first_offset + kLogEnd);
+        plain_.controls[p].log_start.store(first_offset, std::memory_order_release);
+        plain_.controls[p].gate_floor.store(first_offset, std::memory_order_release);
+    }
 }
 
 void GroupCrowd::run(std::uint64_t rounds_each) {
@@ -212,7 +217,7 @@ void GroupCrowd::be_operator() {
     for (unsigned i = 0; i < resets && !done_.load(std::memory_order_acquire); ++i) {
         while (reset.begin(plain_.groups.set(group_.slot), true) == ResetStatus::changed) std::this_thread::yield();
         for (std::uint32_t p = 0; p < kPartitions; ++p) {
-            const std::uint64_t target = random() % kResetSpan;
+            const std::uint64_t target = first_offset_ + random() % kResetSpan;
             const ResetDone done = reset.set(p, target, plain_.controls[p].gate_floor);
             histories_[members].push_back({p, done.generation, true, target, target, target});
         }
@@ -242,7 +247,7 @@ void GroupCrowd::be_mover() {
         log.groups = {plain_.groups, p, true};
         const std::uint64_t end = log.control->log_end.load(std::memory_order_acquire) + random() % 8;
         log.control->log_end.store(end, std::memory_order_release);
-        (void)partition_log::advance_start(log, end > kRing ? end - kRing : 0);
+        (void)partition_log::advance_start(log, std::max(first_offset_, end - std::min<std::uint64_t>(end, kRing)));
     }
 }
 

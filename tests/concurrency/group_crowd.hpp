@@ -37,7 +37,8 @@ public:
     static constexpr std::uint32_t kPartitions = 4;
     static constexpr layout::GroupsGeometry kShape{kPartitions, 2, 8, 0};
 
-    GroupCrowd(std::string name, bool gating);
+    /// `first_offset`: of all partitions; the group begins there.
+    GroupCrowd(std::string name, bool gating, std::uint64_t first_offset = 0);
 
     unsigned members = 4;
     unsigned resets = 0;        // by the operator, in all
@@ -64,6 +65,7 @@ private:
     std::string name_;
     std::uint64_t seed_;
     bool gating_;
+    std::uint64_t first_offset_;
     PlainGroups<M> plain_{kShape};
     PageMemory readers_{sizeof(layout::ReaderBlock<platform::HostMemory>)};
     std::unique_ptr<Lives> lives_ = std::make_unique<Lives>();

@@ -118,7 +118,7 @@ private:
 
     bool ack(const HeldRecord& held) {
         Answered answered;
-        Fates& fates = crowd_.fates_[held.offset];
+        Fates& fates = crowd_.fates_[held.offset - crowd_.first()];
         PlainWorker<M>& worker = *worker_;
         if (!survives([&] { answered = worker.ack(held); })) {
             fates.maybe.fetch_add(1, std::memory_order_relaxed);  // relaxed: read after the threads ended
@@ -145,14 +145,14 @@ void WorkCrowd::fault(const std::string& what) {
 
 void WorkCrowd::be_producer(std::uint64_t records) {
     std::minstd_rand random(static_cast<std::minstd_rand::result_type>(derive_seed(seed_, 77) | 1));
-    while (work_.log_end() < records) {
+    while (work_.log_end() < first() + records) {
         WorkItem item{.id = work_.log_end()};
         if (forgetful && random() % 16 == 0) item.delay_ms = static_cast<std::uint32_t>(random() % 30);
         if (forgetful && random() % 64 == 0) item.ttl_ms = static_cast<std::uint32_t>(1 + random() % 60);
         if (work_.publish(item) == ~std::uint64_t{0}) std::this_thread::yield();
         // not faster than the workers, or everything is lost before anybody sees it
         while (!work_.shape.log.block && work_.log_end() > work_.start() + work_.shape.window && random() % 64 != 0) std::this_thread::yield();
-        if (random() % 1000 < retention) partition_log::delete_before(work_.host_log, work_.log_end() - random() % work_.shape.log.records % (work_.log_end() + 1));
+        if (random() % 1000 < retention) partition_log::delete_before(work_.host_log, work_.log_end() - random() % work_.shape.log.records % (work_.log_end() - first() + 1));
     }
     published_.store(true, std::memory_order_release);
 }
@@ -169,21 +169,22 @@ void WorkCrowd::run(std::uint64_t records) {
 
 void WorkCrowd::judge() {
     std::vector<std::uint32_t> letters(fates_.size());
-    for (std::uint64_t at = 0; at < work_.letters_end(); ++at) {
+    for (std::uint64_t at = work_.shape.letters.first_offset; at < work_.letters_end(); ++at) {
         const auto letter = work_.letter(at);
-        if (letter && letter->offset < letters.size()) ++letters[letter->offset];
+        if (letter && letter->offset - first() < letters.size()) ++letters[letter->offset - first()];
     }
     std::uint64_t missing = 0;
-    for (std::uint64_t offset = 0; offset < work_.log_end(); ++offset) {
-        const std::uint32_t acked = fates_[offset].acked.load(std::memory_order_acquire);
-        const std::uint32_t maybe = fates_[offset].maybe.load(std::memory_order_acquire);
+    for (std::uint64_t offset = first(); offset < work_.log_end(); ++offset) {
+        const std::uint64_t nth = offset - first();
+        const std::uint32_t acked = fates_[nth].acked.load(std::memory_order_acquire);
+        const std::uint32_t maybe = fates_[nth].maybe.load(std::memory_order_acquire);
         const std::string who = "offset " + std::to_string(offset);
         if (acked > 1) fault(who + " was acked " + std::to_string(acked) + " times");
-        if (letters[offset] > 1) fault(who + " has " + std::to_string(letters[offset]) + " letters");
-        if (acked != 0 && letters[offset] != 0) fault(who + " was acked, and has a letter");
-        if (acked == 0 && maybe == 0 && letters[offset] == 0) ++missing;
+        if (letters[nth] > 1) fault(who + " has " + std::to_string(letters[nth]) + " letters");
+        if (acked != 0 && letters[nth] != 0) fault(who + " was acked, and has a letter");
+        if (acked == 0 && maybe == 0 && letters[nth] == 0) ++missing;
         acked_total_ += acked;
-        dead_total_ += letters[offset];
+        dead_total_ += letters[nth];
     }
     lost_total_ = WorkView<M>::value(work_.control().lost);
     const bool may_lose = retention != 0 || !work_.shape.log.block;

@@ -42,6 +42,8 @@ private:
     };
     class Worker;
 
+    [[nodiscard]] std::uint64_t first() const noexcept { return work_.shape.log.first_offset; }
+
     void be_producer(std::uint64_t records);
     void judge();
     void fault(const std::string& what);
@@ -50,7 +52,7 @@ private:
     std::uint64_t seed_;
     PlainWork<M> work_;
     std::unique_ptr<Lives> lives_ = std::make_unique<Lives>();
-    std::vector<Fates> fates_;
+    std::vector<Fates> fates_;  // by record
     std::atomic<bool> published_{false};
     std::atomic<std::uint64_t> ended_{0};
     std::atomic<std::uint64_t> in_hand_{0};
