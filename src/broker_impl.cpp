@@ -152,7 +152,18 @@ bool Broker::Impl::try_create_topic(std::string_view name, const TopicOptions& o
 void Broker::Impl::delete_topic(std::string_view name, const std::optional<TopicId>& id) {
     const layout::ClientId me = client();
     for (;;) {
-        const std::shared_ptr<const TopicFiles> topic = open_topic(name);  // throws not_found in the end
+        std::shared_ptr<const TopicFiles> topic;
+        try {
+            topic = open_topic(name);  // throws not_found in the end
+        } catch (const Error& error) {
+            if (!is_beyond_opening(error) || id)
+                throw;
+        }
+        if (!topic) {  // nothing of it is to be believed, not even that it lives
+            if (bury_damaged(directory_, std::string(name), work_path(trash_path(directory_)), kMoverPatience, me.word()))
+                return;
+            continue;
+        }
         if (id && topic->id() != *id)
             another_topic(name, *id);
         if (mark_dead(*topic, me.word()))

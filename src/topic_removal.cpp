@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include "damage.hpp"
 #include "file_stamp.hpp"
 #include "group_table/sweeping.hpp"
 #include "partition_log/doorbell.hpp"
@@ -51,8 +52,7 @@ void tell_members_of(const std::filesystem::path& topic) noexcept {
         const std::filesystem::path path = groups_path(topic);
         const Mapping file(path, Access::read_write, layout::kGroupsAt);
         check_stamp(file, path, layout::FileKind::groups);
-        const auto geometry =
-            *reinterpret_cast<const layout::GroupsGeometry*>(file.data() + layout::kGroupsGeometryAt);
+        const auto geometry = *reinterpret_cast<const layout::GroupsGeometry*>(file.data() + layout::kGroupsGeometryAt);
         const bool possible = geometry.partitions <= kPartitionsMax && geometry.groups_max <= kGroupsMax &&
                               geometry.members_max <= kMembersMax;
         if (possible && layout::groups_file_bytes(geometry) == file.size())
@@ -98,6 +98,10 @@ bool is_dead(const std::filesystem::path& topic) {
 
 }  // namespace
 
+bool is_beyond_opening(const Error& error) noexcept {
+    return is_damage(error) || error.code() == ErrorCode::not_ready;
+}
+
 NameState state_of_name(const std::filesystem::path& topic) {
     const PathKind kind = platform::kind_of(topic);
     if (kind == PathKind::absent)
@@ -123,13 +127,13 @@ bool mark_dead(const TopicFiles& topic, std::uint64_t deleter) {
     const Mapping meta(path, Access::read_write, layout::kTopicFileBytes);
     if (check_stamp(meta, path, layout::FileKind::topic) != topic.id())
         return false;  // a new topic has the name
-    std::uint64_t live = 0;
-    // release TOPIC_STATE: nothing but the death itself; lost: deleted by somebody else; a state leaves 0 once, so no
-    // ABA
-    if (!topic_meta(meta).state.compare_exchange_strong(live, deleter, std::memory_order_acq_rel,
-                                                        std::memory_order_acquire)) {
+    auto& state = topic_meta(meta).state;
+    // relaxed: the exchange decides. A state that names no client is no deletion, and not in its way
+    std::uint64_t live = is_marked_dead(topic_meta(meta)) ? 0 : state.load(std::memory_order_relaxed);
+    // release TOPIC_STATE: nothing but the death itself; lost: deleted by somebody else; a state that names a client
+    // stays, so no ABA
+    if (!state.compare_exchange_strong(live, deleter, std::memory_order_acq_rel, std::memory_order_acquire))
         return false;
-    }
     // What may not be written here is told by whoever buries the topic.
     if (topic.readers_writable())
         tell_handles(topic);
@@ -167,6 +171,39 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
           std::chrono::milliseconds patience) {
     std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
     return bury(broker, name, grave, patience, all);
+}
+
+bool bury_damaged(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
+                  std::chrono::milliseconds patience, std::uint64_t deleter) {
+    const std::filesystem::path topic = topics_path(broker) / name;
+    FileLock mover(topics_lock_path(broker));
+    if (!lock_within(mover, patience)) {
+        throw Error(ErrorCode::not_ready, name,
+                    "topic '" + name + "' is damaged, and a process that is stopped is moving another one; try again");
+    }
+    try {
+        (void)TopicFiles(topic, name);
+        return false;  // another one by now
+    } catch (const Error& error) {
+        if (!is_beyond_opening(error))
+            throw;
+    }
+    try {
+        const Mapping meta(meta_path(topic), Access::read_write, layout::kTopicFileBytes);
+        // release TOPIC_STATE: nothing but the death itself, for the handles that are open
+        topic_meta(meta).state.store(deleter, std::memory_order_release);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::permission_denied)
+            throw;
+    }
+    tell_handles_of(topic);
+    tell_members_of(topic);
+    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
+        return false;
+    mover.unlock(kMoverLockAt);
+    platform::remove_directory(grave);
+    platform::sync_path(topics_path(broker));
+    return true;
 }
 
 }  // namespace ringmain

@@ -8,6 +8,7 @@
 
 namespace ringmain {
 
+class Error;
 class TopicFiles;
 
 /// What lies under a topic's name.
@@ -37,5 +38,15 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
 /// The same, removing all of it.
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
           std::chrono::milliseconds patience);
+
+/// Why a topic cannot be opened is that its bytes are wrong. So is one of another version, or
+/// incomplete: the broker itself is of this version, and a topic is complete before it has its name.
+[[nodiscard]] bool is_beyond_opening(const Error& error) noexcept;
+
+/// Removes a topic that cannot be opened, since its files contradict themselves or each other: the one that is there, whatever
+/// it was. False: look again, it can be opened or `grave` exists. Throws Error: permission_denied (topic.meta may not be written),
+/// not_ready (whoever else moves something takes longer than `patience`), not_found, io.
+bool bury_damaged(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
+                  std::chrono::milliseconds patience, std::uint64_t deleter);
 
 }  // namespace ringmain
