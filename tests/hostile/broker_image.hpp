@@ -4,46 +4,52 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "hostile/image_edits.hpp"
+
+namespace ringmain {
+class Broker;
+}
 
 namespace ringmain::test {
 
 inline constexpr const char* kImageTopic = "image";
 inline constexpr const char* kImageQueue = "queue";
-
-/// What a damage does, so that it can be repeated by hand.
-struct Damaged {
-    std::filesystem::path file;
-    std::string what;
-};
+inline constexpr const char* kImageGroup = "group";
+inline constexpr const char* kImageRetries = "retries";
+inline constexpr const char* kImageLetters = "image.dlq";
+inline constexpr const char* kImageBlockTopic = "held";
 
 class BrokerImage {
 public:
-    /// Makes a broker at `directory` with one topic of one partition, 16 cells and some records of every kind, and a
-    /// queue, and remembers all of its bytes.
+    /// Makes a broker at `directory` with something of every kind in it (image_content.hpp), and remembers all of its
+    /// bytes.
     explicit BrokerImage(std::filesystem::path directory);
 
     /// The directory is as it was.
     void restore() const;
-    /// Restores, then changes something in one of the files.
-    Damaged damage(std::mt19937_64& random) const;
+    /// One of its files has these bytes.
+    void write(const std::filesystem::path& file, const std::string& bytes) const;
+    /// Restores, then makes the edits.
+    void damage(std::span<const ImageEdit> edits) const;
+    /// Some edits; says which, so that they can be repeated by hand.
+    std::string damage(std::mt19937_64& random) const;
 
     [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
     /// Paths relative to the directory.
-    [[nodiscard]] const std::map<std::filesystem::path, std::string>& files() const noexcept { return files_; }
+    [[nodiscard]] const ImageFiles& files() const noexcept { return files_; }
     [[nodiscard]] std::filesystem::path log_file() const;
 
 private:
     void remember();
-    [[nodiscard]] std::size_t some_position(const std::filesystem::path& file, std::size_t size,
-                                            std::mt19937_64& random) const;
 
     std::filesystem::path directory_;
     std::vector<std::filesystem::path> directories_;
-    std::map<std::filesystem::path, std::string> files_;
+    ImageFiles files_;
 };
 
 /// Words that are worth writing over others.
@@ -51,5 +57,18 @@ private:
 
 /// Does everything that programs do with a broker, once, without waiting. Errors are answers; anything else is thrown.
 void use_broker(const std::filesystem::path& directory);
+
+/// One of the things that programs do: each with a call of its own, so that processes can do them side by side.
+struct Use {
+    const char* name;
+    void (*run)(const Broker& broker);
+};
+[[nodiscard]] std::span<const Use> all_uses();
+
+// Some of them.
+void use_queues(const Broker& broker);
+void use_retries(const Broker& broker);
+void use_letters(const Broker& broker);
+void use_groups(const Broker& broker);
 
 }  // namespace ringmain::test

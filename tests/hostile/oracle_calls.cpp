@@ -2,8 +2,8 @@
 #include "hostile/oracle_calls.hpp"
 
 #include <cstdlib>
-#include <iterator>
 
+#include "hostile/oracle_run.hpp"
 #include "partition_log/log_start.hpp"
 
 namespace ringmain::test {
@@ -17,11 +17,7 @@ void OracleCalls::begin_publishers() {
 }
 
 void OracleCalls::call() {
-    struct Call {
-        const char* name;
-        void (OracleCalls::*run)();
-    };
-    static constexpr Call kCalls[] = {
+    static constexpr OracleCall<OracleCalls> kCalls[] = {
         {"publish", &OracleCalls::publish},
         {"publish_batch", &OracleCalls::publish_batch},
         {"publish_loan", &OracleCalls::publish_loan},
@@ -34,13 +30,16 @@ void OracleCalls::call() {
         {"use_doorbell", &OracleCalls::use_doorbell},
         {"advance_start", &OracleCalls::advance_start},
         {"close", &OracleCalls::close},
+        {"claim_name", &OracleCalls::claim_name},
+        {"publish_named", &OracleCalls::publish_named},
+        {"publish_named", &OracleCalls::publish_named},
+        {"seek", &OracleCalls::seek},
+        {"delete_before", &OracleCalls::delete_before},
         {"read", &OracleCalls::read},
         {"read", &OracleCalls::read},
         {"read", &OracleCalls::read},
     };
-    const Call& call = kCalls[below(std::size(kCalls))];
-    Oracle::begin_call(call.name);
-    (this->*call.run)();
+    run_some(*this, kCalls);
 }
 
 void OracleCalls::advance_start() {

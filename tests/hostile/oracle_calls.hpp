@@ -11,6 +11,7 @@
 #include "hostile/oracle_memory.hpp"
 #include "partition_log/doorbell.hpp"
 #include "partition_log/exclusive_publisher.hpp"
+#include "partition_log/named_publisher.hpp"
 #include "partition_log/publisher.hpp"
 #include "partition_log/reader.hpp"
 #include "recovery/attachment.hpp"
@@ -56,6 +57,10 @@ private:
     void attach_exclusive();
     void use(recovery::Attachment<M, IsDead>& attachment, const recovery::Attached& got);
     void recover();
+    void claim_name();
+    void publish_named();
+    void seek();
+    void delete_before();
     void use_gates();
     void use_doorbell();
 
@@ -71,6 +76,8 @@ private:
     std::vector<std::byte> copy_;
     std::optional<partition_log::SharedPublisher<M>> shared_;
     std::optional<partition_log::ExclusivePublisher<M>> exclusive_;
+    std::optional<partition_log::NamedPublisher<M>> named_;
+    std::uint32_t name_ = 0;  // the entry of named_
 };
 
 }  // namespace ringmain::test

@@ -1,12 +1,8 @@
 // Work queues over memory that lies: each call comes to its end and touches nothing but the memory it was given.
 #include <cstdlib>
-#include <iostream>
-#include <iterator>
 #include <memory>
 
-#include "concurrency/seed.hpp"
-#include "hostile/oracle_memory.hpp"
-#include "support/catch.hpp"
+#include "hostile/oracle_run.hpp"
 #include "support/plain_work.hpp"
 
 namespace ringmain::test {
@@ -15,8 +11,6 @@ namespace {
 
 using namespace work_table;
 using M = OracleMemory;
-
-constexpr std::uint64_t kAccessesBound = 20'000;  // far above what any call needs on 16 records and a window of 16
 
 // What a liveness oracle says is not in shared memory, but may be anything.
 struct IsDead {
@@ -40,28 +34,35 @@ WorkShape some_shape() {
 
 class OracleWorkCalls {
 public:
-    OracleWorkCalls() {
-        for (std::uint32_t slot = 0; slot < kActors; ++slot) actors_[slot] = std::make_unique<PlainWorker<M>>(work_, slot);
-    }
+    OracleWorkCalls() { begin_workers(); }
 
     void call() {
-        struct Call {
-            const char* name;
-            void (OracleWorkCalls::*run)();
+        static constexpr OracleCall<OracleWorkCalls> kCalls[] = {
+            {"publish", &OracleWorkCalls::publish}, {"acquire", &OracleWorkCalls::acquire},
+            {"acquire", &OracleWorkCalls::acquire}, {"settle", &OracleWorkCalls::settle},
+            {"settle", &OracleWorkCalls::settle},   {"settle", &OracleWorkCalls::settle},
+            {"join", &OracleWorkCalls::join},       {"return", &OracleWorkCalls::give_back},
+            {"advance", &OracleWorkCalls::move},    {"retire", &OracleWorkCalls::retire_some},
+            {"pass", &OracleWorkCalls::pass},       {"reset", &OracleWorkCalls::reset},
         };
-        static constexpr Call kCalls[] = {
-            {"publish", &OracleWorkCalls::publish}, {"acquire", &OracleWorkCalls::acquire}, {"acquire", &OracleWorkCalls::acquire},
-            {"settle", &OracleWorkCalls::settle},   {"settle", &OracleWorkCalls::settle},   {"settle", &OracleWorkCalls::settle},
-            {"join", &OracleWorkCalls::join},       {"return", &OracleWorkCalls::give_back}, {"advance", &OracleWorkCalls::move},
-            {"retire", &OracleWorkCalls::retire_some}, {"pass", &OracleWorkCalls::pass},
-        };
-        const Call& call = kCalls[below(std::size(kCalls))];
-        Oracle::begin_call(call.name);
-        (this->*call.run)();
+        run_some(*this, kCalls);
     }
 
 private:
     static constexpr std::uint32_t kActors = 2;
+
+    void begin_workers() {
+        for (std::uint32_t slot = 0; slot < kActors; ++slot)
+            actors_[slot] = std::make_unique<PlainWorker<M>>(work_, slot);
+    }
+    /// What an operator does; the workers find out, and begin again.
+    void reset() {
+        if (below(20) != 0)
+            return;
+        work_.reset(below(2) == 0 ? work_.log_end() - below(40) : Oracle::random() & group_table::kCommittedMax);
+        if (below(2) == 0)
+            begin_workers();
+    }
 
     void publish() {
         partition_log::SharedPublisher<M> publisher(work_.log, 0, 1);
@@ -75,35 +76,52 @@ private:
         worker.records.room = below(9);
         const std::size_t count = 1 + below(8);
         const Acquired acquired = worker.acquire(count);
-        if (acquired.records > count || acquired.records > worker.records.room) std::abort();
-        for (std::size_t i = 0; i < acquired.records; ++i) held_[below(held_.size())] = worker.records.held[i];
+        if (acquired.records > count || acquired.records > worker.records.room)
+            std::abort();
+        for (std::size_t i = 0; i < acquired.records; ++i)
+            held_[below(held_.size())] = worker.records.held[i];
     }
     void settle() {
         PlainWorker<M>& worker = actor();
         HeldRecord held = held_[below(held_.size())];
-        if (below(8) == 0) held.offset = Oracle::random();
-        if (below(8) == 0) held.word = Oracle::lie(held.word);
+        if (below(8) == 0)
+            held.offset = Oracle::random();
+        if (below(8) == 0)
+            held.word = Oracle::lie(held.word);
         switch (below(5)) {
-            case 0: (void)worker.ack(held); break;
-            case 1: (void)worker.nack(held); break;
-            case 2: (void)worker.release(held); break;
-            case 3: (void)worker.reject(held); break;
-            default: (void)worker.renew(held, below(2'000));
+            case 0:
+                (void)worker.ack(held);
+                break;
+            case 1:
+                (void)worker.nack(held);
+                break;
+            case 2:
+                (void)worker.release(held);
+                break;
+            case 3:
+                (void)worker.reject(held);
+                break;
+            default:
+                (void)worker.renew(held, below(2'000));
         }
     }
     void join() {
         const std::uint64_t client = Oracle::random();
         const auto returning = [this](std::uint32_t slot, std::uint64_t owner) {
-            (void)return_records(work_.work(), work_.shape.rules, slot, [&] { return work_.workers.owner(slot) == owner; }, work_.now());
+            (void)return_records(
+                work_.work(), work_.shape.rules, slot, [&] { return work_.workers.owner(slot) == owner; }, work_.now());
             return (Oracle::random() & 7) != 0;
         };
         const auto slot = work_.workers.join(client, IsDead{}, returning);
-        if (slot && *slot >= work_.shape.workers) std::abort();
-        if (slot && below(2) == 0) work_.workers.leave(*slot, client);
+        if (slot && *slot >= work_.shape.workers)
+            std::abort();
+        if (slot && below(2) == 0)
+            work_.workers.leave(*slot, client);
     }
     void give_back() {
         const auto slot = static_cast<std::uint32_t>(below(kWorkersBound));
-        (void)return_records(work_.work(), work_.shape.rules, slot, [] { return (Oracle::random() & 7) != 0; }, work_.now());
+        (void)return_records(
+            work_.work(), work_.shape.rules, slot, [] { return (Oracle::random() & 7) != 0; }, work_.now());
     }
     void move() {
         std::uint64_t from = 0;
@@ -111,7 +129,8 @@ private:
         (void)advance(work_.work());
     }
     void retire_some() {
-        if (below(20) != 0) return;
+        if (below(20) != 0)
+            return;
         LogLetters<M> letters(work_, 1);
         (void)retire(work_.work(), letters);
     }
@@ -130,17 +149,7 @@ private:
 }  // namespace
 
 TEST_CASE("No call on a queue can be made to loop or to touch foreign memory by what its memory answers") {
-    const std::uint64_t seed = seed_for("oracle of queues");
-    const std::uint64_t calls = from_environment("RINGMAIN_HOSTILE_CALLS", 250'000) / 4;
-    for (const unsigned lies_per_256 : {0U, 3U, 24U, 96U, 192U}) {
-        Oracle::begin(derive_seed(seed, lies_per_256), lies_per_256);
-        for (std::uint64_t done = 0; done < calls;) {
-            OracleWorkCalls queue;
-            for (int i = 0; i < 1'000; ++i, ++done) queue.call();
-        }
-        std::cout << lies_per_256 << " lies in 256: at most " << Oracle::accesses_max() << " accesses to shared memory in a call\n";
-        CHECK(Oracle::accesses_max() < kAccessesBound);
-    }
+    call_under_all_moods("queues", 15, [](std::uint64_t) { return std::make_unique<OracleWorkCalls>(); });
 }
 
 }  // namespace ringmain::test

@@ -1,4 +1,5 @@
 // Everything that programs do with a broker directory, on whatever is there.
+#include <array>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -6,45 +7,16 @@
 #include <vector>
 
 #include "hostile/broker_image.hpp"
+#include "hostile/touch.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/consumer.hpp"
 #include "ringmain/keeper.hpp"
 #include "ringmain/producer.hpp"
-#include "ringmain/queue.hpp"
-#include "ringmain/queue_admin.hpp"
 #include "ringmain/stats.hpp"
 
 namespace ringmain::test {
 
 namespace {
-
-template <class Call>
-void attempt(const Call& call) {
-    try {
-        call();
-    } catch (const Error&) {  // an answer
-    }
-}
-
-std::uint64_t touch(const ConsumerRecord& record) {
-    std::uint64_t sum = record.offset;
-    const auto add = [&sum](Bytes bytes) {
-        for (const std::byte one : bytes)
-            sum += static_cast<std::uint64_t>(one);
-    };
-    if (record.key)
-        add(*record.key);
-    if (record.value)
-        add(*record.value);
-    if (const auto stamp = record.stamp())
-        sum += stamp->sequence;
-    for (const Header& header : record.headers) {
-        add(as_bytes(header.name));
-        if (header.value)
-            add(*header.value);
-    }
-    return sum;
-}
 
 void consume(const Broker& broker) {
     Consumer consumer(broker, {.wait = WaitStrategy::spin, .patience = std::chrono::microseconds(1)});
@@ -67,11 +39,25 @@ void consume(const Broker& broker) {
             (void)consumer.visit([&](const ConsumerRecord& record) { sum += touch(record); });
         read();
     }
-    attempt([&] { consumer.hold_gates("hostile"); });
-    consumer.move_gates();
-    consumer.drop_gates();
     if (sum == 1)
         throw std::runtime_error("unlikely");  // keeps the reads
+}
+
+/// Of the topic that waits for its readers.
+void hold(const Broker& broker) {
+    Consumer consumer(broker, {.wait = WaitStrategy::spin, .patience = std::chrono::microseconds(1)});
+    consumer.assign(kImageBlockTopic);
+    attempt([&] { consumer.hold_gates("hostile"); });
+    Producer producer(broker, kImageBlockTopic);
+    for (int i = 0; i < 40; ++i) {
+        (void)producer.try_publish({.value = as_bytes("held"), .partition = static_cast<std::uint32_t>(i) % 2});
+        if (i % 8 == 0)
+            (void)producer.blocking_gate(0);
+        if (i % 4 == 0)
+            (void)consumer.poll(3);
+        consumer.move_gates();
+    }
+    consumer.drop_gates();
 }
 
 void publish(const Broker& broker, bool exclusive) {
@@ -103,77 +89,70 @@ void publish_named(const Broker& broker, bool exclusive) {
     }
 }
 
-/// Takes and settles what there is of the queue.
-void work(const Broker& broker) {
-    QueueWorker worker(broker, kImageTopic, kImageQueue);
-    std::uint64_t sum = 0;
-    for (int round = 0; round < 6; ++round) {
-        const AcquireResult acquired = worker.acquire(5);
-        std::size_t i = 0;
-        for (const QueueRecord& one : acquired.records) {
-            sum += touch(one.record);
-            Lock lock = one.lock;
-            switch (i++ % 5) {
-                case 0: (void)worker.ack(lock); break;
-                case 1: (void)worker.nack(lock, std::chrono::milliseconds(0)); break;
-                case 2: (void)worker.reject(lock, "hostile"); break;
-                case 3: (void)worker.renew(lock); break;
-                default: (void)worker.release(lock); break;
-            }
-        }
+void inspect(const Broker& broker) {
+    attempt([&] { (void)broker.list_topics(); });
+    for (const char* topic : {kImageTopic, kImageBlockTopic, kImageLetters}) {
+        attempt([&] { (void)broker.describe_topic(topic); });
+        attempt([&] { (void)broker.dump(topic, 0, 20); });
     }
-    if (sum == 1)
-        throw std::runtime_error("unlikely");  // keeps the reads
+    attempt([&] { (void)broker.verify(); });
+    attempt([&] {
+        StatsReader reader(broker);
+        for (int i = 0; i < 2; ++i)
+            (void)reader.take();
+    });
 }
 
-void administer_queues(const Broker& broker) {
-    QueueAdmin admin(broker);
-    attempt([&] { (void)admin.list(); });
-    attempt([&] { (void)admin.describe(kImageTopic, kImageQueue); });
-    attempt([&] { (void)admin.ensure(kImageTopic, kImageQueue); });
-    attempt([&] { work(broker); });
-    attempt([&] { admin.execute(admin.plan(kImageTopic, kImageQueue, ResetTarget::earliest()), true); });
-    attempt([&] { work(broker); });
-    attempt([&] { (void)admin.describe(kImageTopic, kImageQueue); });
-    attempt([&] { admin.remove(kImageTopic, kImageQueue, true); });
-    QueueOptions options;
-    options.exhausted = options.expired = Exhausted::skip;
-    attempt([&] { admin.create(kImageTopic, kImageQueue, options); });
-    attempt([&] { work(broker); });
+void keep(const Broker& broker) {
+    Keeper keeper(broker);
+    for (int i = 0; i < 5; ++i)
+        (void)keeper.do_work(std::chrono::seconds(i));
 }
+
+void retain(const Broker& shared) {
+    Broker broker = shared;
+    attempt([&] {
+        (void)broker.delete_records(kImageTopic, 0, broker.describe_topic(kImageTopic).partitions.at(0).log_end);
+    });
+    attempt([&] { broker.set_retention(kImageTopic, {std::chrono::milliseconds(100), 3, 100}); });
+}
+
+void publish_shared(const Broker& broker) { publish(broker, false); }
+void publish_exclusively(const Broker& broker) { publish(broker, true); }
+void publish_named_shared(const Broker& broker) { publish_named(broker, false); }
+void publish_named_exclusively(const Broker& broker) { publish_named(broker, true); }
+
+constexpr std::array kUses = {
+    Use{"inspect", inspect},
+    Use{"consume", consume},
+    Use{"publish", publish_shared},
+    Use{"publish exclusively", publish_exclusively},
+    Use{"publish named", publish_named_shared},
+    Use{"publish named, exclusively", publish_named_exclusively},
+    Use{"hold", hold},
+    Use{"keep", keep},
+    Use{"queues", use_queues},
+    Use{"retry", use_retries},
+    Use{"letters", use_letters},
+    Use{"groups", use_groups},
+    Use{"retain", retain},
+};
 
 }  // namespace
+
+std::span<const Use> all_uses() { return kUses; }
 
 void use_broker(const std::filesystem::path& directory) {
     std::optional<Broker> broker;
     attempt([&] { broker.emplace(directory); });
     if (!broker)
         return;
-    attempt([&] { (void)broker->list_topics(); });
-    attempt([&] { (void)broker->describe_topic(kImageTopic); });
+    for (const Use& use : kUses)
+        attempt([&] { use.run(*broker); });
+    attempt([&] { consume(*broker); });
+    for (const char* topic : {kImageTopic, kImageBlockTopic, kImageLetters})
+        attempt([&] { broker->delete_topic(topic); });
     attempt([&] { (void)broker->verify(); });
-    attempt([&] { (void)broker->dump(kImageTopic, 0, 20); });
-    attempt([&] {
-        StatsReader reader(*broker);
-        for (int i = 0; i < 2; ++i)
-            (void)reader.take();
-    });
-    attempt([&] { consume(*broker); });
-    attempt([&] { publish(*broker, false); });
-    attempt([&] { publish(*broker, true); });
-    attempt([&] { publish_named(*broker, false); });
-    attempt([&] { publish_named(*broker, true); });
-    attempt([&] {
-        Keeper keeper(*broker);
-        for (int i = 0; i < 5; ++i)
-            (void)keeper.do_work(std::chrono::seconds(i));
-    });
-    attempt([&] { consume(*broker); });
-    attempt([&] { administer_queues(*broker); });
-    attempt([&] { (void)broker->delete_records(kImageTopic, 0, broker->describe_topic(kImageTopic).partitions.at(0).log_end); });
-    attempt([&] { broker->set_retention(kImageTopic, {std::chrono::milliseconds(100), 3, 100}); });
-    attempt([&] { consume(*broker); });
-    attempt([&] { (void)broker->verify(kImageTopic); });
 }
 
 }  // namespace ringmain::test
