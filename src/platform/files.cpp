@@ -43,6 +43,15 @@ void stop_if_told(const std::filesystem::path& path, const std::function<bool()>
         throw Error(ErrorCode::interrupted, path.string(), "the making of '" + path.string() + "' was interrupted");
 }
 
+// `allocated`: what this file had got before there was no more.
+Error no_space(const std::filesystem::path& path, std::uint64_t bytes, std::uint64_t allocated, int error) {
+    const auto free = free_space(path.parent_path());
+    return {ErrorCode::no_space, path.string(),
+            "no space for '" + path.string() + "': " + std::to_string(bytes) + " bytes needed, " +
+                (free ? std::to_string(free->bytes + allocated) : std::string("an unknown number")) + " free",
+            error};
+}
+
 void allocate(const Descriptor& file, const std::filesystem::path& path, std::uint64_t bytes,
               const std::function<bool()>& stop) {
     for (std::uint64_t at = 0; at < bytes;) {
@@ -51,6 +60,8 @@ void allocate(const Descriptor& file, const std::filesystem::path& path, std::ui
         const int error = ::posix_fallocate(file.get(), static_cast<off_t>(at), static_cast<off_t>(piece));
         if (error == EINTR)
             continue;
+        if (error == ENOSPC || error == EDQUOT)
+            throw no_space(path, bytes, at, error);
         if (error != 0)
             throw system_failure("allocate " + std::to_string(bytes) + " bytes for", path, error);
         at += piece;
