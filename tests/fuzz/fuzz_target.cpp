@@ -2,6 +2,9 @@
 //
 // An input is a list of edits (tests/hostile/image_edits.hpp) and mutated as such. `ringmain_fuzz --seeds=DIRECTORY`
 // writes a corpus that damages every region of every file once, and ends; `--show=FILE` says what an input does.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,8 +32,14 @@ struct Fuzzed {
 
     Fuzzed()
         : scratch(std::getenv("RINGMAIN_FUZZ_DIRECTORY") == nullptr ? std::make_unique<ScratchDirectory>() : nullptr),
-          image(scratch ? scratch->broker()
-                        : std::filesystem::path(std::getenv("RINGMAIN_FUZZ_DIRECTORY")) / "broker") {}
+          image(place()) {}
+
+private:
+    [[nodiscard]] std::filesystem::path place() const {
+        if (scratch)
+            return scratch->broker();
+        return std::filesystem::path(std::getenv("RINGMAIN_FUZZ_DIRECTORY")) / ("broker-" + std::to_string(::getpid()));
+    }
 };
 
 // Ended with the process, so that nothing is left in /dev/shm.
