@@ -39,8 +39,8 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
           std::chrono::milliseconds patience);
 
-/// Why a topic cannot be opened is that its bytes are wrong. So is one of another version, or
-/// incomplete: the broker itself is of this version, and a topic is complete before it has its name.
+/// Why a topic cannot be opened is that its bytes are wrong. So are those of one of another version, or of an incomplete one: the
+/// broker itself is of this version, and a topic is complete before it has its name.
 [[nodiscard]] bool is_beyond_opening(const Error& error) noexcept;
 
 /// Removes a topic that cannot be opened, since its files contradict themselves or each other: the one that is there, whatever

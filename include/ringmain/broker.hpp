@@ -86,7 +86,8 @@ public:
     /// Opens the topic or creates it. Throws `mismatch` if it exists with other options; otherwise as create_topic.
     TopicDescription ensure_topic(std::string_view name, const TopicOptions& options = {});
 
-    /// Deletes a topic; open handles answer `topic_deleted` from then on. Throws Error: not_found, permission_denied.
+    /// Deletes a topic, also one that cannot be opened because its files are damaged; open handles answer `topic_deleted` from
+    /// then on (of a damaged one those that its files still let be told). Throws Error: not_found, permission_denied.
     void delete_topic(std::string_view name);
 
     /// Changes what a keeper lets the topic keep, from its next step on. Requires the right to write the topic. Throws Error:
