@@ -16,6 +16,8 @@ Engine::Engine(Scenario& scenario) : scenario_(scenario) {
         std::memset(region.at, 0, region.bytes);
         memory_.share(region);
     }
+    for (const Calm& calm : scenario.calm())
+        memory_.keep_calm(calm);
     for (unsigned i = 0; i < scenario.threads(); ++i)
         threads_[i].fibre.set_work([this, i] { scenario_.thread(i); });
     current_ = this;

@@ -80,6 +80,7 @@ private:
     void violate(std::string what);
     [[noreturn]] void abandon();
     void step();
+    WeakMemory::Location step_at(const void* address);
     void may_fall();
     void may_be_preempted();
     [[nodiscard]] unsigned others_ready(std::array<unsigned, kThreadsMax>& others) const noexcept;

@@ -32,6 +32,13 @@ Site& Engine::reach(const Caller& caller, Operation operation, std::memory_order
     return site;
 }
 
+WeakMemory::Location Engine::step_at(const void* address) {
+    const WeakMemory::Location location = memory_.find(address);
+    if (!memory_.is_calm(location))
+        step();
+    return location;
+}
+
 // Atomics of fewer than 8 bytes lie alone at the beginning of their word.
 std::uint64_t Engine::part(const Access& access, std::uint64_t word) const noexcept {
     return word & mask_of(0, access.bytes);
@@ -58,8 +65,7 @@ std::uint64_t Engine::load(const Access& access, std::memory_order order) {
     if (outside())
         return seen_outside(access);
     Site& site = reach(access.caller, Operation::load, order);
-    step();
-    const WeakMemory::Location location = memory_.find(access.address);
+    const WeakMemory::Location location = step_at(access.address);
     const std::uint64_t word = site.weakening == Weakening::skip
                                    ? memory_.known(running_, location)
                                    : memory_.load(running_, location, weakened(order, site.weakening));
@@ -74,9 +80,10 @@ void Engine::store(const Access& access, std::uint64_t value, std::memory_order 
         return;
     }
     Site& site = reach(access.caller, Operation::store, order);
-    step();
+    const WeakMemory::Location location = step_at(access.address);
+    scenario_.stores(running_, memory_.address_of(location));
     if (site.weakening != Weakening::skip)
-        memory_.store(running_, memory_.find(access.address), value, weakened(order, site.weakening));
+        memory_.store(running_, location, value, weakened(order, site.weakening));
     if (tracing_)
         tell(site, access.address, "= " + hex(value) + " (" + name_of(order) + ')');
 }
@@ -89,8 +96,7 @@ std::uint64_t Engine::change(const Access& access, Operation operation, WeakMemo
         return before;
     }
     Site& site = reach(access.caller, operation, order);
-    step();
-    const WeakMemory::Location location = memory_.find(access.address);
+    const WeakMemory::Location location = step_at(access.address);
     const std::memory_order with = weakened(order, site.weakening);
     std::uint64_t before = 0;
     if (site.weakening == Weakening::skip) {
@@ -117,8 +123,7 @@ bool Engine::compare_exchange(const Access& access, const WeakMemory::Exchange& 
     }
     Site& site = reach(access.caller, Operation::compare_exchange, exchange.success);
     site.failure = exchange.failure;
-    step();
-    const WeakMemory::Location location = memory_.find(access.address);
+    const WeakMemory::Location location = step_at(access.address);
     const WeakMemory::Exchange with{exchange.expected, exchange.desired, weakened(exchange.success, site.weakening),
                                     weakened(exchange.failure, site.weakening), exchange.weak};
     const std::uint64_t expected = exchange.expected;
@@ -214,8 +219,8 @@ void Engine::copy_in(std::byte* shared, const std::byte* from, std::size_t bytes
             write_outside(whole, (seen_outside(whole) & ~mask) | value);
         } else {
             Site& site = reach(caller, Operation::copy_in, std::memory_order_relaxed);
-            step();
-            const WeakMemory::Location location = memory_.find(shared);
+            const WeakMemory::Location location = step_at(shared);
+            scenario_.stores(running_, memory_.address_of(location));
             if (site.weakening == Weakening::none && count == 8)
                 memory_.store(running_, location, value, std::memory_order_relaxed);
             if (site.weakening == Weakening::none && count != 8)
@@ -238,8 +243,7 @@ void Engine::copy_out(std::byte* to, const std::byte* shared, std::size_t bytes,
             value = seen_outside({shared - first, 8, caller});
         } else {
             Site& site = reach(caller, Operation::copy_out, std::memory_order_relaxed);
-            step();
-            const WeakMemory::Location location = memory_.find(shared);
+            const WeakMemory::Location location = step_at(shared);
             value = site.weakening == Weakening::none ? memory_.load(running_, location, std::memory_order_relaxed)
                                                       : memory_.known(running_, location);
             if (tracing_)

@@ -52,21 +52,27 @@ public:
     virtual void thread(unsigned index) = 0;
     /// After each execution that violated nothing yet; the atomics then answer the last value of everything.
     virtual void finish() {}
+    /// Before each store of a thread into shared bytes (not: changes of a word by read-modify-write): for oracles.
+    virtual void stores(unsigned /*thread*/, const void* /*address*/) {}
     /// For traces.
     [[nodiscard]] virtual std::string name_of_location(const void* address) const;
 
     [[nodiscard]] const Bounds& bounds() const noexcept { return bounds_; }
     [[nodiscard]] unsigned threads() const noexcept { return threads_; }
     [[nodiscard]] const std::vector<Region>& regions() const noexcept { return regions_; }
+    [[nodiscard]] const std::vector<Calm>& calm() const noexcept { return calm_; }
 
 protected:
     void share(const Region& region) { regions_.push_back(region); }
-    void set_bounds(const Bounds& bounds) noexcept { bounds_ = bounds; }
+    /// Accesses of these words are no steps: nobody may see in which order they come. Words that are read and never
+    /// written, and words that are only added to, relaxed. The explorer ends if that is not so.
+    void keep_calm(const void* at, std::size_t bytes) { calm_.push_back({static_cast<const std::byte*>(at), bytes}); }
 
 private:
     Bounds bounds_;
     unsigned threads_;
     std::vector<Region> regions_;
+    std::vector<Calm> calm_;
 };
 
 /// A scenario by its name, for tests, replays and mutants.

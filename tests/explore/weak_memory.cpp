@@ -21,7 +21,8 @@ constexpr std::size_t kMessagesMax = 4096;
 }  // namespace
 
 void WeakMemory::share(const Region& region) {
-    Words words{region, std::vector<std::uint16_t>(region.bytes / 8), std::vector<std::uint32_t>(region.bytes / 8)};
+    const std::size_t count = region.bytes / 8;
+    Words words{region, std::vector<std::uint16_t>(count), std::vector<std::uint32_t>(count), std::vector<bool>(count)};
     for (std::size_t i = 0; i < words.canonical.size(); ++i) {
         std::size_t at = i * 8;
         if (region.alias_bytes != 0 && at >= region.alias_from && at < region.alias_until)
@@ -30,6 +31,14 @@ void WeakMemory::share(const Region& region) {
     }
     words_.push_back(std::move(words));
     messages_.resize(kMessagesMax);
+}
+
+void WeakMemory::keep_calm(const Calm& calm) {
+    for (Words& words : words_) {
+        const auto first = static_cast<std::size_t>(calm.at - words.region.at);
+        for (std::size_t at = first; first < words.region.bytes && at < first + calm.bytes; at += 8)
+            words.calm[at / 8] = true;
+    }
 }
 
 void WeakMemory::forget(unsigned threads, unsigned stale_max) noexcept {
@@ -69,6 +78,7 @@ WeakMemory::Location WeakMemory::touch(Words& words, std::size_t word) {
     Place& place = places_[location];
     place.address = words.region.at + word * 8;
     place.count = 0;
+    place.calm = words.calm[word];
     Message& first = insert(location, 0);
     std::memcpy(&first.value, place.address, sizeof first.value);
     first.time = 0;
@@ -138,6 +148,8 @@ std::uint64_t WeakMemory::take(unsigned thread, Location location, const Message
 WeakMemory::Message& WeakMemory::put(unsigned thread, Location location, unsigned after, std::uint64_t value,
                                      std::memory_order order) {
     Place& place = places_[location];
+    if (place.calm && order != std::memory_order_relaxed)
+        stop("a calm word is written in an order");
     const Time before = message(place, after).time;
     const bool newest = after + 1 == place.count;
     const unsigned time = newest ? before + kGap : (before + message(place, after + 1).time) / 2;
@@ -168,6 +180,8 @@ void WeakMemory::put_rmw(unsigned thread, Location location, unsigned after, std
 
 std::uint64_t WeakMemory::load(unsigned thread, Location location, std::memory_order order) {
     const Place& place = places_[location];
+    if (place.calm && place.count != 1)
+        stop("a calm word is read that was written");
     const unsigned newest = place.count - 1;
     const unsigned picked = pick_stale(newest - oldest_visible(thread, location, order) + 1);
     return take(thread, location, message(place, newest - picked), order);

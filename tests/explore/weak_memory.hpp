@@ -45,6 +45,12 @@ struct Region {
     std::size_t alias_until = 0;
 };
 
+/// Words whose accesses are no steps (Scenario::keep_calm).
+struct Calm {
+    const std::byte* at = nullptr;
+    std::size_t bytes = 0;
+};
+
 class WeakMemory {
 public:
     using Location = std::uint32_t;
@@ -54,6 +60,7 @@ public:
     explicit WeakMemory(Choices& choices) noexcept : choices_(choices) {}
 
     void share(const Region& region);
+    void keep_calm(const Calm& calm);
     /// Forgets everything that was written. In the execution that follows at most `stale_max` accesses take anything
     /// but the newest.
     void forget(unsigned threads, unsigned stale_max) noexcept;
@@ -63,6 +70,7 @@ public:
     [[nodiscard]] static unsigned shift_of(const void* address) noexcept {
         return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) & 7U) * 8;
     }
+    [[nodiscard]] bool is_calm(Location location) const noexcept { return places_[location].calm; }
     [[nodiscard]] const void* address_of(Location location) const noexcept { return places_[location].address; }
 
     [[nodiscard]] std::uint64_t load(unsigned thread, Location location, std::memory_order order);
@@ -116,6 +124,7 @@ private:
     };
     struct Place {
         const void* address = nullptr;
+        bool calm = false;
         unsigned count = 0;
         std::array<std::uint16_t, kHistoryMax> messages;  // in modification order
     };
@@ -128,6 +137,7 @@ private:
         Region region;
         std::vector<std::uint16_t> locations;  // of each 8 bytes; 0: not touched yet, else location + 1
         std::vector<std::uint32_t> canonical;
+        std::vector<bool> calm;
     };
 
     [[nodiscard]] Message& message(const Place& place, unsigned index) noexcept {

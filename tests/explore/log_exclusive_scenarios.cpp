@@ -1,0 +1,127 @@
+// Scenarios of exclusive producers: publishing without tickets, dying, succession, and who may attach beside whom.
+#include "explore/log_stage.hpp"
+#include "partition_log/exclusive_publisher.hpp"
+#include "recovery/attachment.hpp"
+
+namespace ringmain::explore {
+
+namespace {
+
+using Exclusive = partition_log::ExclusivePublisher<ExploredMemory>;
+
+class ExclusiveStage : public LogStage {
+public:
+    using LogStage::LogStage;
+    // thread 0 holds the lease, the other slots are free
+    void set_up() override {
+        LogStage::set_up();
+        log_.control->lease.store(recovery::lease_word(0, kGeneration), std::memory_order_relaxed);
+        for (unsigned slot = 1; slot < shape_.producer_slots; ++slot)
+            log_.producers[slot].owner.store(0, std::memory_order_relaxed);
+    }
+
+protected:
+    using Attachment = recovery::Attachment<ExploredMemory, IsDead>;
+    [[nodiscard]] Attachment attachment(unsigned thread) const { return {log_, owner_of(thread), is_dead_}; }
+    IsDead is_dead_;
+};
+
+// One producer without fetch-add and compare-exchange laps two readers.
+class ExclusiveLaps : public ExclusiveStage {
+public:
+    ExclusiveLaps()
+        : ExclusiveStage({.records = 2, .producer_slots = 1, .published = 1}, {.preemptions = 3, .stale = 2}, 3) {}
+    void thread(unsigned index) override {
+        if (index != 0) {
+            (void)read_from(index - 1, Open::close);
+            return;
+        }
+        Exclusive publisher(log_, 0, kGeneration);
+        for (std::uint64_t id = 10; id < 13; ++id)
+            require(publish(publisher, id) == Sent::published, "an exclusive producer is refused");
+    }
+};
+
+// The holder of the lease dies anywhere, or gives it back; a successor goes on behind what was committed.
+class ExclusiveSuccession : public ExclusiveStage {
+public:
+    ExclusiveSuccession()
+        : ExclusiveStage({.records = 2, .producer_slots = 2, .published = 1},
+                         {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
+    void thread(unsigned index) override {
+        if (index == 2) {
+            (void)read_from(0, Open::close);
+            return;
+        }
+        if (index == 0) {
+            Exclusive publisher(log_, 0, kGeneration);
+            (void)publish(publisher, 10);
+            (void)publish(publisher, 11);
+            attachment(0).give_back_lease();
+            attachment(0).detach(0);
+            return;
+        }
+        const recovery::Attached attached = attachment(1).attach_exclusive();
+        require(attached.outcome == recovery::AttachOutcome::attached ||
+                    attached.outcome == recovery::AttachOutcome::exclusive ||
+                    attached.outcome == recovery::AttachOutcome::shared,
+                "a successor is refused for another reason than that there is a producer");
+        if (attached.outcome != recovery::AttachOutcome::attached)
+            return;
+        takes_slot(1, attached.slot, attached.generation);
+        Exclusive publisher(log_, attached.slot, attached.generation);
+        require(publish(publisher, 20) == Sent::published, "a successor is refused");
+    }
+};
+
+// Exclusive and shared producers come together; one of them may die. Never are both kinds in, nor two exclusive ones.
+class AttachBoth : public ExclusiveStage {
+public:
+    AttachBoth()
+        : ExclusiveStage({.records = 2, .producer_slots = 3}, {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1},
+                         3) {}
+    void set_up() override {
+        ExclusiveStage::set_up();
+        log_.control->lease.store(0, std::memory_order_relaxed);
+        log_.producers[0].owner.store(0, std::memory_order_relaxed);
+    }
+    void begin() override {
+        ExclusiveStage::begin();
+        in_ = {};
+    }
+    void thread(unsigned index) override {
+        Attachment attach = attachment(index);
+        const bool exclusive = index != 2;
+        const recovery::Attached attached = exclusive ? attach.attach_exclusive() : attach.attach_shared();
+        require(attached.outcome != recovery::AttachOutcome::corrupt, "an attachment finds what cannot be");
+        if (attached.outcome != recovery::AttachOutcome::attached)
+            return;
+        for (unsigned other = 0; other < 3; ++other)
+            require(!in_[other] || fell(other), "two producers are in that exclude each other");
+        in_[index] = true;
+        takes_slot(index, attached.slot, attached.generation);
+        if (exclusive) {
+            Exclusive publisher(log_, attached.slot, attached.generation);
+            (void)publish(publisher, 10 * (index + 1), 1);
+        } else {
+            Shared publisher(log_, attached.slot, attached.generation);
+            (void)publish(publisher, 10 * (index + 1), 1);
+        }
+        in_[index] = false;
+        if (exclusive)
+            attach.give_back_lease();
+        attach.detach(attached.slot);
+    }
+
+private:
+    std::array<bool, 3> in_{};
+};
+
+const Registered exclusive_laps{"log.exclusive_laps", [] { return std::make_unique<ExclusiveLaps>(); }};
+const Registered exclusive_succession{"log.exclusive_succession",
+                                      [] { return std::make_unique<ExclusiveSuccession>(); }};
+const Registered attach_both{"log.attach_both", [] { return std::make_unique<AttachBoth>(); }};
+
+}  // namespace
+
+}  // namespace ringmain::explore
