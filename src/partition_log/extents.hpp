@@ -118,7 +118,8 @@ private:
         std::optional<Sealed> oldest;
         for (std::uint32_t i = 0; i < log_.extent_count; ++i) {
             const std::uint32_t index = (next_ + i) % log_.extent_count;
-            const std::uint64_t word = log_.extents[index].word.load(std::memory_order_relaxed);  // relaxed: the CAS decides
+            // acquire EXTENT: log_end is not below its end, or the word is damaged
+            const std::uint64_t word = log_.extents[index].word.load(std::memory_order_acquire);
             if (extent_state(word) != ExtentState::sealed && word != 0) continue;
             if (!oldest || sealed_end(word) < sealed_end(oldest->word)) oldest = Sealed{index, word};
         }
