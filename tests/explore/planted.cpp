@@ -1,0 +1,40 @@
+// Sites by the text of their lines.
+#include "explore/planted.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+namespace ringmain::explore {
+
+Mutation planted(const std::string& file, const std::string& text, Operation operation, Weakening weakening) {
+    std::ifstream source(std::string(RINGMAIN_SOURCE_DIR) + "/src/" + file);
+    int number = 0;
+    int found = 0;
+    for (std::string line; std::getline(source, line);) {
+        ++number;
+        if (line.find(text) == std::string::npos)
+            continue;
+        if (found != 0)
+            throw std::invalid_argument(file + " has more than one line with " + text);
+        found = number;
+    }
+    if (found == 0)
+        throw std::invalid_argument(file + " has no line with " + text);
+    return {file + ':' + std::to_string(found) + ':' + name_of(operation), weakening};
+}
+
+std::string found_in(const std::string& scenario, const Mutation& mutation) {
+    const Outcome outcome = explore(scenario, test_budget(), mutation);
+    std::cout << "explore " << scenario << " with " << mutation.text() << ": "
+              << (outcome.violated() ? outcome.violation : "nothing") << " after " << outcome.executions
+              << " executions, " << outcome.seconds << " s" << std::endl;
+    if (!outcome.violated())
+        return {};
+    const bool again = replay(outcome.replay).violation == outcome.violation;
+    const std::string plain = outcome.replay.substr(0, outcome.replay.find('@'));
+    const bool without = replay(plain).violation == outcome.violation;
+    return again && !without ? outcome.violation : "a violation that its word does not repeat";
+}
+
+}  // namespace ringmain::explore

@@ -1,0 +1,32 @@
+// The work table under the explorer: each record to one worker at a time, ended in one way, with one letter at most.
+#include "explore/explorer.hpp"
+#include "explore/planted.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace ringmain::explore;
+
+void holds(const char* scenario) {
+    const Outcome outcome = explore_and_report(scenario);
+    CHECK(outcome.violation.empty());
+    CHECK((outcome.exhausted || outcome.executions >= 1'000'000));
+}
+
+}  // namespace
+
+TEST_CASE("Explored: two workers take what nobody had") { holds("queues.take_at_once"); }
+TEST_CASE("Explored: a worker falls while it takes and acks") { holds("queues.take_dying"); }
+TEST_CASE("Explored: an ack races the end of its lock") { holds("queues.ack_expiry"); }
+TEST_CASE("Explored: a lock is renewed while it ends") { holds("queues.renew_expiry"); }
+TEST_CASE("Explored: records are given back with and without a delay") { holds("queues.give_back"); }
+TEST_CASE("Explored: a dead worker's records are taken back") { holds("queues.reap_the_dead"); }
+TEST_CASE("Explored: the window moves over what is finished alone") { holds("queues.move_window"); }
+TEST_CASE("Explored: retention takes records that are held") { holds("queues.lose_records"); }
+TEST_CASE("Explored: a dead letter is decided by two at once") { holds("queues.letter_by_two"); }
+TEST_CASE("Explored: who writes a dead letter falls anywhere") { holds("queues.letter_dying"); }
+TEST_CASE("Explored: tickets of dead letters are closed by their readers") { holds("queues.letter_closed"); }
+TEST_CASE("Explored: a cap on all that is in flight") { holds("queues.caps"); }
+TEST_CASE("Explored: a queue is reset under a holder") { holds("queues.reset_holder"); }
+TEST_CASE("Explored: who resets a queue falls anywhere") { holds("queues.reset_dying"); }
+TEST_CASE("Explored: attempts are counted over a hand-over") { holds("queues.attempts"); }
