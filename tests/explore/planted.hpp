@@ -13,7 +13,7 @@ namespace ringmain::explore {
 [[nodiscard]] Mutation planted(const std::string& file, const std::string& text, Operation operation,
                                Weakening weakening);
 
-/// What the explorer finds with it, within the budget of tests; empty: nothing. The word that is found repeats it, and
+/// What the explorer finds with it, mostly at random; empty: nothing. The word that is found repeats it, and
 /// the same choices without the fault violate nothing of it: both are looked at here.
 [[nodiscard]] std::string found_in(const std::string& scenario, const Mutation& mutation);
 

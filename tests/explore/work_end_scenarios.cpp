@@ -78,6 +78,7 @@ public:
             const std::uint32_t got = workers_.announce(index, wanted, kCap, deadline, now_);
             granted_[index] += got;
             require(granted_[0] + granted_[1] + granted_[2] <= kCap, "more is in flight than the cap");
+            (void)workers_.owner(index);  // for a moment
             granted_[index] -= got;
             if (got != 0)
                 workers_.settle(index, got);
@@ -106,7 +107,7 @@ private:
 // letter is written any more once the old words are retired.
 class ResetUnderHolder : public QueueStage {
 public:
-    explicit ResetUnderHolder(const Bounds& bounds) : QueueStage(with_letters(2), bounds, 3) {}
+    ResetUnderHolder(unsigned held, const Bounds& bounds) : QueueStage(shape_of(held), bounds, 3) {}
     void set_up() override {
         QueueStage::set_up();
         first_generation_ = generation_;
@@ -140,10 +141,22 @@ public:
 private:
     static constexpr unsigned kNotYet = ~0U;
 
+    [[nodiscard]] static QueueShape shape_of(unsigned held) noexcept {
+        QueueShape shape = with_letters(2);
+        shape.held = held;
+        return shape;
+    }
+
     void answer() {
         Worker worker(*this, 0, first_generation_);
+        Hand hand = first_hands_[0];
+        if (shape_.held == 0) {
+            if (worker.acquire(1) == 0)
+                return;
+            hand = worker.records.held[0];
+        }
         const bool before = moved_;
-        const Answered answered = choose(2) == 0 ? worker.ack(first_hands_[0]) : worker.reject(first_hands_[0]);
+        const Answered answered = choose(2) == 0 ? worker.ack(hand) : worker.reject(hand);
         require(!before || answered.answer == Answer::fenced, "an answer after the reset is told to count");
     }
     void reset() {
@@ -284,11 +297,13 @@ const Registered letter_dying{"queues.letter_dying", [] {
                               }};
 const Registered letter_closed{"queues.letter_closed", [] { return std::make_unique<LetterClosed>(); }};
 const Registered caps{"queues.caps", [] { return std::make_unique<Caps>(); }};
-const Registered reset_holder{"queues.reset_holder",
-                              [] { return std::make_unique<ResetUnderHolder>(Bounds{.preemptions = 3, .stale = 1}); }};
+const Registered reset_holder{
+    "queues.reset_holder", [] { return std::make_unique<ResetUnderHolder>(1, Bounds{.preemptions = 3, .stale = 1}); }};
+const Registered reset_taker{
+    "queues.reset_taker", [] { return std::make_unique<ResetUnderHolder>(0, Bounds{.preemptions = 3, .stale = 2}); }};
 const Registered reset_dying{"queues.reset_dying", [] {
                                  return std::make_unique<ResetUnderHolder>(
-                                     Bounds{.preemptions = 2, .stale = 1, .deaths = 1, .stops = 1, .mortal = 2});
+                                     1, Bounds{.preemptions = 2, .stale = 1, .deaths = 1, .stops = 1, .mortal = 2});
                              }};
 const Registered attempts_handed_over{
     "queues.attempts", [] {

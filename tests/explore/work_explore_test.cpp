@@ -28,5 +28,45 @@ TEST_CASE("Explored: who writes a dead letter falls anywhere") { holds("queues.l
 TEST_CASE("Explored: tickets of dead letters are closed by their readers") { holds("queues.letter_closed"); }
 TEST_CASE("Explored: a cap on all that is in flight") { holds("queues.caps"); }
 TEST_CASE("Explored: a queue is reset under a holder") { holds("queues.reset_holder"); }
+TEST_CASE("Explored: a queue is reset under one who takes") { holds("queues.reset_taker"); }
 TEST_CASE("Explored: who resets a queue falls anywhere") { holds("queues.reset_dying"); }
 TEST_CASE("Explored: attempts are counted over a hand-over") { holds("queues.attempts"); }
+
+namespace {
+
+Mutation of_words(Weakening weakening) {
+    return planted("work_table/work_memory.hpp", "word(offset).compare_exchange_strong(from, to",
+                   Operation::compare_exchange, weakening);
+}
+
+}  // namespace
+
+TEST_CASE("Explored: a word of a queue that changes in two steps is found by every scenario of it") {
+    for (const char* const scenario :
+         {"queues.take_at_once", "queues.take_dying", "queues.ack_expiry", "queues.renew_expiry", "queues.give_back",
+          "queues.reap_the_dead", "queues.move_window", "queues.lose_records", "queues.letter_by_two",
+          "queues.letter_dying", "queues.letter_closed", "queues.reset_holder", "queues.reset_dying",
+          "queues.reset_taker", "queues.attempts"}) {
+        CAPTURE(scenario);
+        CHECK_FALSE(found_in(scenario, of_words(Weakening::split)).empty());
+    }
+}
+
+TEST_CASE("Explored: words of a queue that pass nothing on make two letters") {
+    CHECK(found_in("queues.letter_by_two", of_words(Weakening::no_release)) == "two letters about one record");
+}
+
+TEST_CASE("Explored: shares that are announced in no common order exceed the cap") {
+    const Mutation mutation =
+        planted("work_table/workers.hpp", "held.fetch_add(wanted", Operation::fetch_add, Weakening::relaxed);
+    CHECK(found_in("queues.caps", mutation) == "more is in flight than the cap");
+}
+
+TEST_CASE("Explored: without either fence of a reset a letter is written after it") {
+    for (const char* const file : {"work_table/retiring.hpp", "work_table/letters.hpp"}) {
+        CAPTURE(file);
+        const Mutation mutation =
+            planted(file, "M::fence(std::memory_order_seq_cst)", Operation::fence, Weakening::relaxed);
+        CHECK(found_in("queues.reset_taker", mutation) == "a letter is written after the reset");
+    }
+}

@@ -227,6 +227,7 @@ public:
             (void)worker.ack(first_hands_[0]);
             return;
         }
+        pass(work_table::kSweepMs);  // so that it looks at what others hold
         const std::size_t got = worker.acquire(2);
         for (std::size_t i = 0; i < got; ++i)
             (void)worker.ack(worker.records.held[i]);
