@@ -93,7 +93,10 @@ protected:
         return std::uint64_t{1} << 32 | (thread + 1);
     }
     struct IsDead {
-        bool operator()(std::uint64_t client) const { return proven_dead(static_cast<unsigned>(client & 0xff) - 1); }
+        bool operator()(std::uint64_t client) const {
+            const unsigned thread = static_cast<unsigned>(client & 0xff) - 1;
+            return thread < kThreadsMax && proven_dead(thread);  // a planted fault may make a word of nobody
+        }
     };
     /// Of nobody.
     struct NoneIsDead {
