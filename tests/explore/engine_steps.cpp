@@ -67,7 +67,7 @@ std::uint64_t Engine::load(const Access& access, std::memory_order order) {
     Site& site = reach(access.caller, Operation::load, order);
     const WeakMemory::Location location = step_at(access.address);
     const std::uint64_t word = site.weakening == Weakening::skip
-                                   ? memory_.known(running_, location)
+                                   ? memory_.first(location)
                                    : memory_.load(running_, location, weakened(order, site.weakening));
     if (tracing_)
         tell(site, access.address, hex(part(access, word)) + " (" + name_of(order) + ')');
@@ -245,7 +245,7 @@ void Engine::copy_out(std::byte* to, const std::byte* shared, std::size_t bytes,
             Site& site = reach(caller, Operation::copy_out, std::memory_order_relaxed);
             const WeakMemory::Location location = step_at(shared);
             value = site.weakening == Weakening::none ? memory_.load(running_, location, std::memory_order_relaxed)
-                                                      : memory_.known(running_, location);
+                                                      : memory_.first(location);
             if (tracing_)
                 tell(site, shared - first, hex(value));
         }

@@ -2,8 +2,8 @@
 #include "explore/explorer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <random>
 #include <stdexcept>
@@ -46,13 +46,29 @@ void print(const std::string& scenario, const Bounds& bounds, const Outcome& out
         std::cout << outcome.random_executions << " of them random, RINGMAIN_SEED=" << seed << ", within "
                   << text_of(bounds);
     }
-    std::cout << "), " << outcome.steps << " steps, " << outcome.seconds << " s, violations "
+    std::cout << "), " << outcome.steps << " steps, " << outcome.cpu_seconds << " s of CPU, violations "
               << (outcome.violated() ? 1 : 0) << std::endl;
 }
 
-Outcome explore_seeded(const std::string& name, const Budget& budget, const Mutation& mutation, std::uint64_t seed) {
+std::uint64_t any_seed() {
+    std::random_device device;
+    return test::from_environment("RINGMAIN_SEED", device());
+}
+
+}  // namespace
+
+Budget test_budget() {
+    Budget budget;
+    if (test::from_environment("RINGMAIN_LONG", 0) != 0) {
+        budget.in_order *= 10;
+        budget.altogether *= 10;
+    }
+    return budget;
+}
+
+Outcome explore(const std::string& name, const Budget& budget, const Mutation& mutation, std::uint64_t seed) {
     const auto scenario = scenario_named(name);
-    const auto begun = std::chrono::steady_clock::now();
+    const std::clock_t begun = std::clock();
     const Bounds& bounds = scenario->bounds();
     Engine engine(*scenario);
     engine.sites().mutate(mutation);
@@ -76,33 +92,13 @@ Outcome explore_seeded(const std::string& name, const Budget& budget, const Muta
     }
     outcome.steps = engine.steps();
     outcome.sites = engine.sites().reached();
-    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    outcome.cpu_seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
     return outcome;
-}
-
-std::uint64_t any_seed() {
-    std::random_device device;
-    return test::from_environment("RINGMAIN_SEED", device());
-}
-
-}  // namespace
-
-Budget test_budget() {
-    Budget budget;
-    if (test::from_environment("RINGMAIN_LONG", 0) != 0) {
-        budget.in_order *= 10;
-        budget.altogether *= 10;
-    }
-    return budget;
-}
-
-Outcome explore(const std::string& scenario, const Budget& budget, const Mutation& mutation) {
-    return explore_seeded(scenario, budget, mutation, any_seed());
 }
 
 Outcome explore_and_report(const std::string& scenario) {
     const std::uint64_t seed = any_seed();
-    const Outcome outcome = explore_seeded(scenario, test_budget(), {}, seed);
+    const Outcome outcome = explore(scenario, test_budget(), {}, seed);
     print(scenario, scenario_named(scenario)->bounds(), outcome, seed);
     if (outcome.violated()) {
         std::cout << "RINGMAIN_EXPLORE_REPLAY=" << outcome.replay << '\n';

@@ -29,14 +29,15 @@ struct Outcome {
     std::uint64_t random_executions = 0;
     std::uint64_t steps = 0;
     bool exhausted = false;  // these were all
-    double seconds = 0;
+    double cpu_seconds = 0;
     std::vector<Site> sites;  // that were reached
 
     [[nodiscard]] bool violated() const noexcept { return !violation.empty(); }
 };
 
-/// Stops at the first violation.
-[[nodiscard]] Outcome explore(const std::string& scenario, const Budget& budget, const Mutation& mutation = {});
+/// Stops at the first violation. The seed is that of the random executions.
+[[nodiscard]] Outcome explore(const std::string& scenario, const Budget& budget, const Mutation& mutation = {},
+                              std::uint64_t seed = 1);
 /// The same, with one line about it, and about a violation every step; for tests of what must hold.
 [[nodiscard]] Outcome explore_and_report(const std::string& scenario);
 

@@ -56,11 +56,14 @@ public:
             read_gated(0);
             return;
         }
-        if (index == 2 && recovery::reap_gates(log_, IsDead{}) != 0)
+        if (index == 2 && recovery::reap_gates(log_, IsDead{}) != 0) {
+            require(newest(&log_.readers->gates[0].owner) == 0, "a gate that was reaped is still there");
             gated_from_ = kNoGate;
+        }
+        if (index == 2)
+            return;
         Shared publisher = shared_publisher(1);
-        if (index == 1)
-            (void)publish(publisher, 10, 1);
+        (void)publish(publisher, 10, 1);
     }
     void finish() override {
         GateStage::finish();

@@ -40,7 +40,7 @@ enum class Weakening : std::uint8_t {
     relaxed,     // the order becomes relaxed; a fence is dropped
     no_acquire,  // acq_rel becomes release, seq_cst too
     no_release,  // acq_rel becomes acquire, seq_cst too
-    skip,        // a load answers what the thread knows already; a store or a change is not made
+    skip,        // a load answers the value before all writes; a store or a change is not made, and answers that it was
     split,       // a read-modify-write becomes a load and, a step later, a store
 };
 [[nodiscard]] const char* name_of(Weakening weakening) noexcept;

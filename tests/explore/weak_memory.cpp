@@ -187,10 +187,6 @@ std::uint64_t WeakMemory::load(unsigned thread, Location location, std::memory_o
     return take(thread, location, message(place, newest - picked), order);
 }
 
-std::uint64_t WeakMemory::known(unsigned thread, Location location) noexcept {
-    return message(places_[location], oldest_visible(thread, location, std::memory_order_relaxed)).value;
-}
-
 void WeakMemory::store(unsigned thread, Location location, std::uint64_t value, std::memory_order order) {
     const Place& place = places_[location];
     const unsigned oldest = oldest_visible(thread, location, order);

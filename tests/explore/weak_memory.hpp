@@ -74,8 +74,8 @@ public:
     [[nodiscard]] const void* address_of(Location location) const noexcept { return places_[location].address; }
 
     [[nodiscard]] std::uint64_t load(unsigned thread, Location location, std::memory_order order);
-    /// What the thread knows already: the oldest value that it may see.
-    [[nodiscard]] std::uint64_t known(unsigned thread, Location location) noexcept;
+    /// The value before all writes.
+    [[nodiscard]] std::uint64_t first(Location location) const noexcept { return message(places_[location], 0).value; }
     void store(unsigned thread, Location location, std::uint64_t value, std::memory_order order);
     /// Returns the value before.
     std::uint64_t change(unsigned thread, Location location, Change how, std::uint64_t operand,
