@@ -317,6 +317,19 @@ TEST_CASE("the checkers find records of a queue that two finish, late acks, and 
     CHECK(queued().acquire(20, kA, 0).wait(kLock).acquire(21, kA, 0).ack(20, 0).faults() == "late ack");
     CHECK(queued().acquire(20, kA, 0).wait(kLock).acquire(21, kA, 0).ack(21, 0).ack(20, 0).faults() ==
           "two acks, late ack");
+    // stopped inside of acquire until its lock was over: it hears of the record after the one that took it
+    const auto overtaken = [](std::uint64_t stopped) {
+        return queued()
+            .tell(20, Role::worker, {.kind = Kind::acquiring})
+            .wait(stopped)
+            .acquire(21, kA, 0)
+            .ack(21, 0)
+            .tell(20, Role::worker,
+                  {.kind = Kind::acquired, .topic = kQueueTopic, .extra = 1, .aux = 1, .id = kA, .offset = 0})
+            .faults();
+    };
+    CHECK(overtaken(kLock).empty());
+    CHECK(overtaken(kLock / 2) == "repeated");
     CHECK(queued().acquire(20, kA, 0).ack(20, 0).wait(kLock).acquire(21, kA, 0).faults() == "repeated");
     CHECK(queued().acquire(20, kA, 0).ack(20, 0).letter(kA, 0).faults() == "two acks");
     CHECK(queued().acquire(20, kA, 0).letter(kA, 0).letter(kA, 0).faults() == "duplicated");
