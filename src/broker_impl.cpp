@@ -93,7 +93,10 @@ bool Broker::Impl::is_leftover(std::string_view name) const noexcept {
 layout::ClientId Broker::Impl::client() {
     check_not_forked();
     const std::lock_guard lock(mutex_);
-    return clients_.attach();
+    if (clients_.attached()) return clients_.id();
+    const layout::ClientId me = clients_.attach();
+    platform::knock(clients_.path());  // a keeper at rest is to watch this process from now on
+    return me;
 }
 
 std::shared_ptr<const TopicFiles> Broker::Impl::open_topic(std::string_view name) const {

@@ -28,7 +28,14 @@ constexpr std::size_t kLetGoPerStep = 4;                // topics: their memory 
 }  // namespace
 
 KeptTopics::KeptTopics(std::shared_ptr<Broker::Impl> broker, platform::DirectoryWatch watch)
-    : broker_(std::move(broker)), watch_(std::move(watch)), directory_watched_(watch_.watch(broker_->directory() / ".")) {}
+    : broker_(std::move(broker)), watch_(std::move(watch)) {
+    watch_broker();
+}
+
+void KeptTopics::watch_broker() noexcept {
+    directory_watched_ = watch_.watch(broker_->directory() / ".");
+    watch_.hear_reads_of(broker_->clients().path());  // a client that comes knocks there
+}
 
 bool KeptTopics::listen() try {
     if (watch_.descriptor() < 0) return false;
@@ -36,7 +43,7 @@ bool KeptTopics::listen() try {
     changes.everything |= std::exchange(missed_, false);
     const bool own = changes.everything ||
                      std::find(changes.directories.begin(), changes.directories.end(), directory_watched_) != changes.directories.end();
-    if (own) directory_watched_ = watch_.watch(broker_->directory() / ".");  // perhaps another directory by now
+    if (own) watch_broker();  // perhaps another directory by now
     names_told_ |= own;
     hear(changes);
     return own;

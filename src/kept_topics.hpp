@@ -66,6 +66,7 @@ private:
     void take_up(const std::string& name, KeeperStep& step);
     void note_unreadable(const std::string& name, const std::string& reason, KeeperStep& step);
     void note_failure(const std::string& name, const Error& error, KeeperStep& step);
+    void watch_broker() noexcept;
     std::optional<int> watch(const std::string& name);
     void unwatch(int number);
     Topics::iterator let_go(Topics::iterator one);

@@ -32,6 +32,11 @@ std::optional<int> DirectoryWatch::watch(const std::filesystem::path& directory,
     return number < 0 ? std::nullopt : std::optional(number);
 }
 
+void DirectoryWatch::hear_reads_of(const std::filesystem::path& file) noexcept {
+    if (queue_)
+        (void)::inotify_add_watch(queue_.get(), file.c_str(), IN_ACCESS | IN_DONT_FOLLOW);
+}
+
 void DirectoryWatch::forget(int number) noexcept { ::inotify_rm_watch(queue_.get(), number); }
 
 DirectoryWatch::Changes DirectoryWatch::changes() {

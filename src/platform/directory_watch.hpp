@@ -24,6 +24,8 @@ public:
     /// already, under whatever name, keeps its number.
     enum class Reads : std::uint8_t { ignored, heard };
     [[nodiscard]] std::optional<int> watch(const std::filesystem::path& directory, Reads reads = Reads::ignored) noexcept;
+    /// Hears that this file is read by read(2), as knock() does. Told as changes under no directory's number.
+    void hear_reads_of(const std::filesystem::path& file) noexcept;
     void forget(int number) noexcept;
 
     struct Changes {

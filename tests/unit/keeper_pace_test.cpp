@@ -183,6 +183,17 @@ TEST_CASE("A keeper at rest notices the death of a producer, and a file that goe
     CHECK(resting.tells(KeeperEventKind::partition_unreadable));
 }
 
+TEST_CASE("A keeper at rest notices the death of a client that came while it rested, at once") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small());
+    const Resting resting(broker);
+    Child child([&] { return test::take_tickets_and_stay(scratch.broker(), "t", 0); });
+    CHECK(wait_for([&] { return resting.statistics().watched_clients == 2; }));
+    child.kill();
+    CHECK(resting.tells(KeeperEventKind::producer_reaped));
+}
+
 TEST_CASE("A keeper at rest closes the ticket of a stopped producer for a reader that may not write anything") {
     const bool may_ask = GENERATE(false, true);  // by the readers file
     if (::geteuid() != 0)
