@@ -111,6 +111,10 @@ nlohmann::json Contest::measurement_json(const Series& series) const {
     json["unit"] = series.contestant.unit;
     json["what"] = series.contestant.what;
     json["rounds"] = series.values;
+    if (series.contestant.point) {
+        json["series"] = series.contestant.point->series;
+        json["x"] = series.contestant.point->x;
+    }
     for (const auto& [name, values] : series.extras)
         json["extras"][name] = summary_json(values);
     return json;
@@ -122,10 +126,8 @@ nlohmann::json Contest::ratio_json(const Ratio& ratio) const {
     if (numerator == nullptr || (denominator == nullptr && !ratio.denominator.empty()))
         return {};
     std::vector<double> values = numerator->values;  // round by round: what disturbs one of a pair disturbs both
-    if (denominator != nullptr) {
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] /= denominator->values[i];
-    }
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] *= ratio.factor / (denominator != nullptr ? denominator->values[i] : 1.0);
     nlohmann::json json = summary_json(values);
     json["name"] = ratio.name;
     json["numerator"] = ratio.numerator;

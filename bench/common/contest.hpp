@@ -24,11 +24,18 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Where a figure belongs in a plot.
+struct PlotPoint {
+    std::string series;  ///< The line it is on.
+    double x = 0;
+};
+
 struct Contestant {
     std::string name;
     std::string unit;
     std::string what;  ///< Exactly what is measured, in a phrase.
     std::function<Sample()> round;
+    std::optional<PlotPoint> point = {};
 };
 
 enum class Relation { at_least, at_most };
@@ -44,6 +51,7 @@ struct Ratio {
     std::string numerator;    ///< Name of a contestant.
     std::string denominator;  ///< Name of a contestant; empty: the figure itself is judged.
     std::optional<Wanted> wanted;
+    double factor = 1;  ///< Multiplies the numerator: what one of its units is in units of the denominator.
 };
 
 struct ContestOptions {

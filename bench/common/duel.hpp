@@ -6,6 +6,8 @@
 //   sender.flush()                                    if there is such a thing: publishes what it still holds
 //   link.receiver().drain(max, sink) -> records taken calls sink(data, bytes) for each; 0 if there was none
 //   link.receiver().lost()            -> offsets that were passed without a record
+//
+// A link with a member kOneProcess cannot cross processes: its sides are threads of one.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +21,22 @@
 #include "bench/common/payload.hpp"
 #include "bench/common/process.hpp"
 #include "bench/common/shared.hpp"
+#include "bench/common/thread_group.hpp"
 
 namespace ringmain::bench {
+
+template <class Link>
+struct SidesOf {
+    using Group = ChildGroup;
+};
+template <class Link>
+requires requires { Link::kOneProcess; }
+struct SidesOf<Link> {
+    using Group = ThreadGroup;
+};
+/// What the two sides of a link run in.
+template <class Link>
+using Sides = typename SidesOf<Link>::Group;
 
 struct StreamPlan {
     std::uint64_t records = 0;
@@ -29,7 +45,8 @@ struct StreamPlan {
     Idle idle = Idle::spin;
     std::vector<int> sender_cpus;
     int receiver_cpu = -1;
-    bool lossy = false;  ///< The sender does not wait for the receiver; the rest must be intact and in order.
+    bool ordered = true;  ///< Records of one sender arrive in its order.
+    bool lossy = false;   ///< The sender does not wait for the receiver; the rest must be intact and in order.
 };
 
 struct StreamBoard {
@@ -43,7 +60,7 @@ inline constexpr std::uint64_t kDrainMax = 256;
 
 template <std::size_t kBytes, class Receiver>
 void receive_stream(const StreamPlan& plan, Receiver& receiver, StreamBoard& board) {
-    PayloadCheck<kBytes> check(plan.senders);
+    PayloadCheck<kBytes> check(plan.senders, plan.ordered);
     const IdlePolicy idle(plan.idle);
     std::uint64_t from = 0;
     std::uint64_t counted_from = 0;
@@ -70,7 +87,7 @@ template <std::size_t kBytes, class Link>
 Sample stream(const StreamPlan& plan, Link& link) {
     Shared<StreamBoard> board;
     const auto parties = static_cast<std::uint32_t>(plan.senders + 1);
-    ChildGroup group;
+    Sides<Link> group;
     for (std::uint64_t s = 0; s < plan.senders; ++s) {
         group.start(plan.sender_cpus.at(s), [&, s] {
             auto sender = link.sender(static_cast<unsigned>(s));
@@ -104,6 +121,7 @@ inline Sample latency_sample(const Histogram& ns) {
             {{"p90", ns.quantile(0.9)},
              {"p99", ns.quantile(0.99)},
              {"p99.9", ns.quantile(0.999)},
+             {"p99.99", ns.quantile(0.9999)},
              {"max", static_cast<double>(ns.max())}}};
 }
 
@@ -119,7 +137,7 @@ template <std::size_t kBytes, class Link>
 Sample round_trip(const ContestOptions& options, std::uint64_t round_trips, Link& there, Link& back) {
     Shared<RoundTripBoard> board;
     const std::uint64_t warm = round_trips / 10;
-    ChildGroup group;
+    Sides<Link> group;
     group.start(options.cpus.at(0), [&] {
         auto sender = there.sender(0);
         auto receiver = back.receiver();

@@ -10,17 +10,23 @@
 
 namespace ringmain::bench {
 
-/// A payload of a size known to the compiler. Up to 256 bytes every word is written; larger ones get the first word of
-/// each cache line (the copy itself moves all bytes). The words' exclusive-or is zero, the first is the sequence
-/// number.
+/// A payload of a size known to the compiler. Eight bytes are the sequence number and its complement. Up to 256 bytes
+/// every word is written; larger ones get the first word of each cache line (the copy itself moves all bytes). The
+/// words' exclusive-or is zero, the first is the sequence number.
 template <std::size_t kBytes>
 struct Payload {
-    static_assert(kBytes % 8 == 0 && kBytes >= 16);
+    static_assert(kBytes % 8 == 0 && kBytes >= 8);
     static constexpr std::size_t kStep = kBytes <= 256 ? 8 : 64;
     static constexpr std::size_t kWords = kBytes / kStep;
     static constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
+    static constexpr std::uint64_t kLow32 = 0xffff'ffff;
 
     static void write(std::byte* out, std::uint64_t sequence) noexcept {
+        if constexpr (kWords == 1) {
+            const std::uint64_t both = ~sequence << 32 | (sequence & kLow32);
+            std::memcpy(out, &both, 8);
+            return;
+        }
         std::uint64_t all = 0;
         for (std::size_t i = 0; i + 1 < kWords; ++i) {
             const std::uint64_t word = sequence + i * kMix;
@@ -34,6 +40,10 @@ struct Payload {
     static std::uint64_t read(const std::byte* in, std::uint64_t& damage) noexcept {
         std::uint64_t sequence = 0;
         std::memcpy(&sequence, in, 8);
+        if constexpr (kWords == 1) {
+            damage |= (sequence >> 32) ^ (~sequence & kLow32);
+            return sequence & kLow32;
+        }
         std::uint64_t all = sequence;
         for (std::size_t i = 1; i < kWords; ++i) {
             std::uint64_t word = 0;
@@ -51,14 +61,14 @@ class PayloadCheck {
 public:
     static constexpr std::size_t kSendersMax = 8;
 
-    /// `senders` is a power of two.
-    explicit PayloadCheck(std::uint64_t senders = 1) : mask_(senders - 1) {}
+    /// `senders` is a power of two. Without `ordered` the records of a sender may arrive in any order.
+    explicit PayloadCheck(std::uint64_t senders = 1, bool ordered = true) : mask_(senders - 1), ordered_(ordered) {}
 
     void operator()(const std::byte* data, std::size_t bytes) noexcept {
         damage_ |= bytes ^ kBytes;
         const std::uint64_t sequence = Payload<kBytes>::read(data, damage_);
         std::uint64_t& next = next_[sequence & mask_ & (kSendersMax - 1)];
-        damage_ |= static_cast<std::uint64_t>(sequence < next);
+        damage_ |= static_cast<std::uint64_t>(ordered_ && sequence < next);
         next = sequence + 1;
         sum_ += sequence;
         ++count_;
@@ -82,6 +92,7 @@ public:
 
 private:
     std::uint64_t mask_;
+    bool ordered_;
     std::uint64_t damage_ = 0;
     std::uint64_t sum_ = 0;
     std::uint64_t count_ = 0;

@@ -19,6 +19,7 @@ public:
     ScratchDirectory(const ScratchDirectory&) = delete;
     ScratchDirectory& operator=(const ScratchDirectory&) = delete;
 
+    [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     /// An absent path inside, for a broker.
     [[nodiscard]] std::filesystem::path broker() const { return path_ / "broker"; }
 
