@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <utility>
@@ -86,13 +87,24 @@ void Contest::run_round(Series& series) {
     }
 }
 
-int Contest::run() {
+unsigned Contest::run_rounds() {
+    using Clock = std::chrono::steady_clock;
+    const auto from = Clock::now();
     for (unsigned round = 0; round < options_.rounds; ++round) {
+        const std::chrono::duration<double> used = Clock::now() - from;
+        if (round > 0 && options_.budget_s > 0 && used.count() * (round + 1) / round > options_.budget_s)
+            return round;
         // Every other round backwards, so that nobody always follows the same neighbour or pays for a drifting clock.
-        for (std::size_t i = 0; i < series_.size(); ++i) {
+        for (std::size_t i = 0; i < series_.size(); ++i)
             run_round(series_[round % 2 == 0 ? i : series_.size() - 1 - i]);
-        }
     }
+    return options_.rounds;
+}
+
+int Contest::run() {
+    rounds_done_ = run_rounds();
+    if (rounds_done_ < options_.rounds)
+        fmt::print(stderr, "{}: {} of {} rounds, then its time was up\n", program_, rounds_done_, options_.rounds);
     const nlohmann::json result = to_json();
     print_table(result);
     if (options_.json_path.empty())
@@ -147,7 +159,7 @@ nlohmann::json Contest::to_json() const {
     nlohmann::json json;
     json["program"] = program_;
     json["question"] = question_;
-    json["rounds"] = options_.rounds;
+    json["rounds"] = rounds_done_;
     json["scale"] = options_.scale;
     json["pinned"] = options_.cpus.front() >= 0;
     json["measurements"] = nlohmann::json::array();
@@ -179,6 +191,8 @@ int contest_main(int argc, char** argv, const std::string& program, const std::s
     app.add_option("--scale", options.scale, "multiplies the work of a round")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    app.add_option("--budget", options.budget_s, "seconds: no round is begun that would probably end later")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--cpus", options.cpus, "logical processors to pin to, in the order of use (default: as allowed)")
         ->delimiter(',');
     app.add_option("--only", options.only, "only contestants whose name contains this");

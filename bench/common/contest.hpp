@@ -59,6 +59,7 @@ struct ContestOptions {
     double scale = 1.0;     ///< Multiplies the work of a round.
     std::vector<int> cpus;  ///< In the order of use; at least two entries (-1: not pinned).
     std::string json_path;  ///< Empty: no file.
+    double budget_s = 0;    ///< No round is begun that would probably end later; 0: all are run. One is always run.
     std::string only;       ///< Only contestants whose name contains this.
 
     /// So many records for a round, at least `least`.
@@ -88,6 +89,7 @@ private:
         std::map<std::string, std::vector<double>> extras;
         std::string skipped;
     };
+    unsigned run_rounds();
     void run_round(Series& series);
     [[nodiscard]] const Series* find(const std::string& name) const;
     [[nodiscard]] nlohmann::json measurement_json(const Series& series) const;
@@ -97,6 +99,7 @@ private:
     std::string program_;
     std::string question_;
     ContestOptions options_;
+    unsigned rounds_done_ = 0;
     std::vector<Series> series_;
     std::vector<Ratio> ratios_;
 };

@@ -39,6 +39,10 @@ double contended_fetch_add_per_s(CpuPair cpus, std::uint64_t additions);
 /// From just before the FUTEX_WAKE to the woken process running. Nanoseconds.
 Histogram futex_wake_to_run(CpuPair cpus, std::uint64_t wakes);
 
+/// The floor of every latency that counts from when a record was due: how late two processes notice a moment that comes every
+/// `interval_ns`, though they do nothing but read the clock. Nanoseconds.
+Histogram hiccups(CpuPair cpus, double seconds, double interval_ns);
+
 /// Nanoseconds that one reading of a clock costs.
 struct ClockCosts {
     double ticks_ns = 0;
