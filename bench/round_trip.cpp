@@ -59,6 +59,7 @@ void add_contestants(Contest& contest, ScratchBroker& scratch) {
                                                   "publish, visit in place, p50", wide);
     add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in an extent", "publish, visit in place, p50",
                                                   plain);
+    add_library<1024, LibraryLink<1024, Read::visit>>(contest, scratch, "1 KiB", "publish, visit in place, p50", plain);
 }
 
 }  // namespace
@@ -70,13 +71,14 @@ int main(int argc, char** argv) {
             add_yardsticks(contest);
             add_contestants(contest, scratch);
             const auto at_most = [](double value) { return Wanted{Relation::at_most, value}; };
-            contest.compare({"40 B / line ping-pong", "40 B visit", "line ping-pong", at_most(1.6)});
+            contest.compare({"40 B / line ping-pong", "40 B visit", "line ping-pong", at_most(1.35)});
             contest.compare({"40 B poll / line ping-pong", "40 B poll", "line ping-pong", {}});
             contest.compare({"40 B direct / line ping-pong", "40 B direct", "line ping-pong", {}});
             contest.compare(
-                {"64 B in a 128 B cell / line ping-pong", "64 B in a 128 B cell", "line ping-pong", at_most(2.4)});
+                {"64 B in a 128 B cell / line ping-pong", "64 B in a 128 B cell", "line ping-pong", at_most(1.9)});
             contest.compare(
-                {"64 B in an extent / line ping-pong", "64 B in an extent", "line ping-pong", at_most(2.4)});
+                {"64 B in an extent / line ping-pong", "64 B in an extent", "line ping-pong", at_most(1.9)});
+            contest.compare({"1 KiB / line ping-pong", "1 KiB", "line ping-pong", at_most(3.2)});
             contest.compare({"40 B / ring", "40 B visit", "ring 40 B", {}});
             contest.compare({"40 B through the public classes / direct", "40 B visit", "40 B direct", {}});
         });

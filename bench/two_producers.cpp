@@ -57,7 +57,9 @@ int main(int argc, char** argv) {
                            ringmain::WhenFull::block);
         add_library<Poll>(contest, scratch, "two producers, overwrite", "publish, overwrite, poll",
                           ringmain::WhenFull::overwrite);
-        contest.compare({"two producers / naive log", "two producers", "naive log", Wanted{Relation::at_least, 1.0}});
+        contest.compare({"two producers / naive log", "two producers", "naive log", Wanted{Relation::at_least, 1.1}});
+        contest.compare({"two producers, batches / single records", "two producers, batches", "two producers",
+                         Wanted{Relation::at_least, 2.0}});
         contest.compare({"two producers, batches / naive log", "two producers, batches", "naive log", {}});
         contest.compare({"two producers, overwrite / naive log", "two producers, overwrite", "naive log", {}});
     });
