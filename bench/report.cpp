@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -15,12 +16,14 @@ namespace {
 
 using nlohmann::json;
 
-json read_json(const std::string& path) {
+std::string read_text(const std::string& path) {
     std::ifstream file(path);
     if (!file)
         throw std::runtime_error("cannot read " + path);
-    return json::parse(file);
+    return {std::istreambuf_iterator<char>(file), {}};
 }
+
+json read_json(const std::string& path) { return json::parse(read_text(path)); }
 
 void write_text(const std::string& path, const std::string& text) {
     std::ofstream file(path);
@@ -52,7 +55,22 @@ std::string number(double value) {
     return fmt::format("{:.4g} ", value);
 }
 
-std::string ratio_rows(const json& result) {
+/// What is short is explained in a file of paragraphs; each names the ratios it is about in backquotes.
+struct Explanations {
+    std::string text;
+    std::string link;
+
+    [[nodiscard]] std::string verdict(const json& ratio) const {
+        if (!ratio.contains("verdict"))
+            return "-";
+        if (ratio["verdict"] == "pass")
+            return "pass";
+        const bool explained = text.find("`" + ratio["name"].get<std::string>() + "`") != std::string::npos;
+        return explained ? fmt::format("short, [why]({})", link) : "short, not explained yet";
+    }
+};
+
+std::string ratio_rows(const json& result, const Explanations& why) {
     std::string rows;
     for (const json& program : result["programs"]) {
         for (const json& ratio : program["ratios"]) {
@@ -62,24 +80,38 @@ std::string ratio_rows(const json& result) {
                        : std::string();
             rows += fmt::format("| {} | {:.3g} | {:.3g} … {:.3g} | {} | {} |\n", ratio["name"].get<std::string>(),
                                 ratio["median"].get<double>(), ratio["min"].get<double>(), ratio["max"].get<double>(),
-                                wanted, judged ? ratio["verdict"].get<std::string>() : std::string("-"));
+                                wanted, why.verdict(ratio));
         }
     }
     return rows;
+}
+
+std::string extras_text(const json& extras) {
+    std::string text;
+    const auto median = [&extras](const char* name) { return extras[name]["median"].get<double>(); };
+    if (extras.contains("records_per_s"))
+        text += fmt::format("; {}records/s", number(median("records_per_s")));
+    for (const char* name : {"p90", "p99", "p99.9", "p99.99", "max"}) {
+        if (extras.contains(name))
+            text += fmt::format("; {} {:.0f}", name, median(name));
+    }
+    if (extras.contains("lost_fraction"))
+        text += fmt::format("; lost {:.1f} %", 100 * median("lost_fraction"));
+    if (extras.contains("published_us"))
+        text +=
+            fmt::format("; published after {:.0f} us, read after {:.0f} us", median("published_us"), median("read_us"));
+    return text;
 }
 
 std::string measurement_rows(const json& program) {
     std::string rows;
     for (const json& m : program["measurements"]) {
         const std::string unit = m["unit"];
-        std::string note = m["what"];
-        if (m.contains("extras") && m["extras"].contains("p99")) {
-            note +=
-                fmt::format("; p99 {:.0f}, p99.9 {:.0f}, max {:.0f}", m["extras"]["p99"]["median"].get<double>(),
-                            m["extras"]["p99.9"]["median"].get<double>(), m["extras"]["max"]["median"].get<double>());
-        }
-        if (m.contains("extras") && m["extras"].contains("lost_fraction")) {
-            note += fmt::format("; lost {:.1f} %", 100 * m["extras"]["lost_fraction"]["median"].get<double>());
+        const std::string note = m["what"].get<std::string>() + extras_text(m.value("extras", json::object()));
+        if (m.contains("extras") && m["extras"].contains("never_within_s")) {
+            rows += fmt::format("| {} | never within {:g} s | | {} |\n", m["name"].get<std::string>(),
+                                m["extras"]["never_within_s"]["median"].get<double>(), note);
+            continue;
         }
         rows += fmt::format("| {} | {}{} | {}{} … {}{} | {} |\n", m["name"].get<std::string>(), number(m["median"]),
                             unit, number(m["min"]), unit, number(m["max"]), unit, note);
@@ -103,7 +135,7 @@ std::string machine_text(const json& result) {
                        result["commit"].get<std::string>(), result["date"].get<std::string>());
 }
 
-std::string to_markdown(const json& result) {
+std::string to_markdown(const json& result, const Explanations& why) {
     std::string text =
         "# Benchmark results\n\nWritten by `bench/run.sh`; what is measured and how is in `docs/benchmarking.md`.\n\n";
     text += machine_text(result) + "\n";
@@ -111,7 +143,7 @@ std::string to_markdown(const json& result) {
         "Medians of rounds in which the contestants alternate, with the lowest and the highest round. A ratio is the "
         "median of "
         "the rounds' own ratios.\n\n";
-    text += "| ratio | measured | lowest … highest | wanted | |\n|---|---|---|---|---|\n" + ratio_rows(result);
+    text += "| ratio | measured | lowest … highest | wanted | |\n|---|---|---|---|---|\n" + ratio_rows(result, why);
     for (const json& program : result["programs"]) {
         text += fmt::format("\n## {}\n\n| | median | lowest … highest | |\n|---|---|---|---|\n",
                             program["question"].get<std::string>());
@@ -135,6 +167,8 @@ int main(int argc, char** argv) {
     std::string primitives;
     std::string json_path;
     std::string table_path;
+    std::string why_path;
+    Explanations why;
     std::vector<std::string> parts;
     CLI::App app{"Joins the JSON files of the benchmark programs into one result file and one Markdown table."};
     app.add_option("--commit", commit, "what was measured");
@@ -142,6 +176,8 @@ int main(int argc, char** argv) {
     app.add_option("--primitives", primitives, "JSON output of bench_primitives");
     app.add_option("--json", json_path, "result file to write")->required();
     app.add_option("--table", table_path, "Markdown file to write")->required();
+    app.add_option("--why", why_path, "Markdown file of paragraphs on the ratios that are short");
+    app.add_option("--why-link", why.link, "how the table refers to it");
     app.add_option("parts", parts, "JSON files of the programs, in the order of the report")->required();
     try {
         app.parse(argc, argv);
@@ -154,8 +190,10 @@ int main(int argc, char** argv) {
         for (const std::string& part : parts)
             result["programs"].push_back(read_json(part));
         result["primitives"] = primitives.empty() ? json::array() : primitives_of(read_json(primitives));
+        if (!why_path.empty())
+            why.text = read_text(why_path);
         write_text(json_path, result.dump(1) + "\n");
-        write_text(table_path, to_markdown(result));
+        write_text(table_path, to_markdown(result, why));
     } catch (const std::exception& error) {
         fmt::print(stderr, "bench_report: {}\n", error.what());
         return 1;

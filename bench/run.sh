@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs all benchmarks, writes bench/results/<date>-<commit>.json and bench/results/latest.md. About six minutes.
+# Runs all benchmarks, writes bench/results/<date>-<commit>.json, latest.md and the plots. About 15 minutes, at most 20.
 #
 #   bench/run.sh [--quick] [--build DIR] [--out DIR] [PROGRAM ARGUMENT...]
 #
@@ -34,16 +34,22 @@ commit=$(git -C "$root" -c safe.directory='*' rev-parse --short=12 HEAD 2>/dev/n
 changed() { git -C "$root" -c safe.directory='*' status --porcelain -- include src bench ':!bench/results'; }
 [ "$commit" = unknown ] || [ -z "$(changed)" ] || commit=$commit-modified
 
-order="limits round_trip stream bulk two_producers attached_readers idle system_calls groups queues"
+# Seconds for each program: the sum is what keeps the whole within 20 minutes. One that has too little time does fewer rounds.
+budgets="
+    limits:60 peers:100 peer_round_trip:50 sizes:75 producers:60 readers:80 partitions:50 open_loop:70 crash:90
+    footprint:45 seek:35 round_trip:60 stream:110 bulk:45 two_producers:50 attached_readers:45 idle:40 system_calls:20
+    groups:45 queues:45"
 parts=
-for program in $order; do
+for entry in $budgets; do
+    program=${entry%%:*} budget=${entry#*:}
     case $program in
         system_calls) rounds="--rounds 1" ;;
-        idle) rounds="--rounds 5" ;;
+        idle | peers | peer_round_trip | sizes | producers | readers | partitions | open_loop | crash | footprint | seek)
+            rounds="--rounds 5" ;;
         *) rounds= ;;
     esac
     # shellcheck disable=SC2086  # lists of words
-    "$programs/bench_$program" $rounds $quick "$@" --json "$work/$program.json"
+    "$programs/bench_$program" $rounds --budget "$budget" $quick "$@" --json "$work/$program.json"
     parts="$parts $work/$program.json"
 done
 
@@ -57,9 +63,15 @@ seconds=0.2
 }
 
 mkdir -p "$out"
+result=$out/$(date -u +%Y-%m-%d)-$commit.json
 # shellcheck disable=SC2086
 "$programs/bench_report" --commit "$commit" --date "$(date -u +%Y-%m-%d)" --primitives "$work/primitives.json" \
-    --json "$out/$(date -u +%Y-%m-%d)-$commit.json" --table "$out/latest.md" $parts
+    --why "$root/bench/short.md" --why-link ../short.md --json "$result" --table "$out/latest.md" $parts
+if command -v python3 >/dev/null; then
+    "$root/bench/plot.py" "$result" "$out"
+else
+    echo "bench/run.sh: no plots without python3" >&2
+fi
 echo
 if [ -n "$quick" ]; then
     sed -n '/^| ratio/,/^$/p' "$out/latest.md"
