@@ -32,8 +32,9 @@ public:
             return stream<kBytes>(plan, link);
         });
     }
-    void missing(const char* name, const char* package) {
-        contest_.add(left_out(name_of(name), kUnit, missing_text(package)));
+    void missing(const char* name, const char* package) { left_out(name, missing_text(package)); }
+    void left_out(const char* name, std::string reason) {
+        contest_.add(ringmain::bench::left_out(name_of(name), kUnit, std::move(reason)));
     }
     template <Send kSend>
     void own(ScratchBroker& scratch, const char* series, const char* what) {
@@ -75,7 +76,14 @@ void add_number(Contest& contest, ScratchBroker& scratch, std::uint64_t producer
     add.own<Send::batch>(scratch, "Ringmain batch", "batches of 16, block, poll");
     add.naive();
 #if defined(RINGMAIN_BENCH_DPDK)
-    add.peer<DpdkRingLink<kBytes, RingSenders::many>>();
+    if (producers <= contest.options().cpus.size()) {
+        add.peer<DpdkRingLink<kBytes, RingSenders::many>>();
+    } else {
+        add.left_out("rte_ring mp/sc",
+                     "its producers wait for each other without giving the processor away: with fewer "
+                     "processors than producers that takes minutes");
+    }
+    add.peer<DpdkRingLink<kBytes, RingSenders::crowd>>();
 #else
     add.missing("rte_ring mp/sc", "libdpdk-dev");
 #endif

@@ -12,25 +12,35 @@
 
 namespace ringmain::bench {
 
-enum class RingSenders : std::uint8_t { one, many };
+enum class RingSenders : std::uint8_t {
+    one,
+    many,   ///< They wait for each other in the order of their reservations: one that stops there stops all.
+    crowd,  ///< Relaxed: the last one to finish moves the tail for all. For senders that share processors.
+};
 
-/// One element a call; one receiver. With many senders they wait for each other in the order of their reservations, so
-/// one that stops there stops all.
+/// One element a call; one receiver.
 template <std::size_t kBytes, RingSenders kSenders>
 class DpdkRingLink {
     static_assert(kBytes % 4 == 0);
     static constexpr unsigned kElement = kBytes;
 
 public:
-    static constexpr PeerFacts kFacts =
-        kSenders == RingSenders::one
-            ? PeerFacts{"rte_ring sp/sc", "DPDK, one producer, one consumer, one element a call", 15e6}
-            : PeerFacts{"rte_ring mp/sc", "DPDK, many producers, one consumer, one element a call", 15e6};
+    static constexpr PeerFacts facts() {
+        switch (kSenders) {
+            case RingSenders::one:
+                return {"rte_ring sp/sc", "DPDK, one producer, one consumer, one element a call", 15e6};
+            case RingSenders::many:
+                return {"rte_ring mp/sc", "DPDK, many producers, one consumer, one element a call", 15e6};
+            case RingSenders::crowd:
+                return {"rte_ring rts/sc", "DPDK, many producers in relaxed order, one consumer, one element a call",
+                        15e6};
+        }
+    }
+    static constexpr PeerFacts kFacts = facts();
 
     explicit DpdkRingLink(std::uint64_t slots = peer_slots(kBytes))
         : memory_(Shared<std::byte>::array(footprint(slots))), ring_(reinterpret_cast<rte_ring*>(memory_.get())) {
-        const unsigned flags = RING_F_SC_DEQ | (kSenders == RingSenders::one ? unsigned{RING_F_SP_ENQ} : 0U);
-        if (rte_ring_init(ring_, "bench", static_cast<unsigned>(slots), flags) != 0)
+        if (rte_ring_init(ring_, "bench", static_cast<unsigned>(slots), flags()) != 0)
             throw std::runtime_error("rte_ring_init");
         bytes_ = footprint(slots);
     }
@@ -48,6 +58,8 @@ public:
         int enqueue() noexcept {
             if constexpr (kSenders == RingSenders::one)
                 return rte_ring_sp_enqueue_elem(ring_, record_, kElement);
+            if constexpr (kSenders == RingSenders::crowd)
+                return rte_ring_mp_rts_enqueue_bulk_elem(ring_, record_, kElement, 1, nullptr) == 1 ? 0 : -1;
             return rte_ring_mp_enqueue_elem(ring_, record_, kElement);
         }
 
@@ -84,6 +96,13 @@ public:
     }
 
 private:
+    static constexpr unsigned flags() noexcept {
+        constexpr unsigned kReceiver = RING_F_SC_DEQ;
+        if (kSenders == RingSenders::one)
+            return kReceiver | RING_F_SP_ENQ;
+        return kSenders == RingSenders::crowd ? kReceiver | RING_F_MP_RTS_ENQ : kReceiver;
+    }
+
     rte_ring* touched() const noexcept {
         touch_pages(memory_.get(), bytes_);
         return ring_;
