@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs all benchmarks, writes bench/results/<date>-<commit>.json, latest.md and the plots. About 15 minutes, at most 20.
+# Runs all benchmarks, writes bench/results/<date>-<commit>.json, latest.md and the plots. About 10 minutes, at most 20.
 #
 #   bench/run.sh [--quick] [--build DIR] [--out DIR] [PROGRAM ARGUMENT...]
 #
