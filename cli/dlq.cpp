@@ -1,4 +1,4 @@
-// `ringmain dlq list|show|replay|purge`: dead letters.
+// `ringmain dlq list|show|replay|purge|relink`: dead letters.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "dlq_report.hpp"
 #include "each_topic.hpp"
 #include "errors.hpp"
+#include "group_report.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -137,6 +138,14 @@ void run_purge(const CLI::App& app, const DlqArguments& arguments) {
         throw Exit{kExitFailed};
 }
 
+void run_relink(const CLI::App& app, const DlqArguments& arguments) {
+    DeadLetters letters(open_broker(app));
+    const std::string& group = *arguments.filter.group;
+    const bool linked = letters.relink(arguments.topic, group);
+    print(fmt::format("'{}' of topic '{}' {}\n", printable(group), arguments.topic,
+                      linked ? "sends its dead letters to the new topic" : "is linked to its dead-letter topic already"));
+}
+
 DeadLetterReason parse_reason(const std::string& text) {
     for (const auto reason : {DeadLetterReason::limit, DeadLetterReason::rejected, DeadLetterReason::expired,
                               DeadLetterReason::worker_died}) {
@@ -246,6 +255,20 @@ void add_purge(CLI::App& dlq) {
     purge->callback([purge, arguments] { run_purge(*purge, *arguments); });
 }
 
+void add_relink(CLI::App& dlq) {
+    const auto arguments = std::make_shared<DlqArguments>();
+    CLI::App* relink = dlq.add_subcommand("relink", "Link a queue or group to its dead-letter topic that was deleted and made anew");
+    relink->add_option("TOPIC", arguments->topic, "The topic of the queue or group")->required();
+    add_text(*relink, "-g,--group", "GROUP", "The queue, or the group with retries",
+             [arguments](const std::string& text) { arguments->filter.group = text; });
+    relink->get_option("--group")->required();
+    relink->footer(
+        "The dead-letter topic is created if it is not there. Records that wait for their letter keep their attempts and their place.\n"
+        "The workers or members end before, and begin anew after it.\n\n"
+        "Examples:\n  ringmain dlq relink orders --group billing");
+    relink->callback([relink, arguments] { run_relink(*relink, *arguments); });
+}
+
 }  // namespace
 
 void add_queue_redrive(CLI::App& queue) {
@@ -266,13 +289,14 @@ void add_queue_redrive(CLI::App& queue) {
 }
 
 void add_dlq(CLI::App& app) {
-    CLI::App* dlq = app.add_subcommand("dlq", "List, show, replay and purge dead letters");
+    CLI::App* dlq = app.add_subcommand("dlq", "List, show, replay and purge dead letters; link their senders anew");
     dlq->require_subcommand(1);
     dlq->footer("Example:\n  ringmain dlq replay --help");
     add_list(*dlq);
     add_show(*dlq);
     add_replay(*dlq);
     add_purge(*dlq);
+    add_relink(*dlq);
 }
 
 }  // namespace ringmain::cli

@@ -40,6 +40,7 @@ constexpr std::array kKinds = {
     FindingKind{"worker-stopped", Severity::warning, kLoses},
     FindingKind{"queue-lost", Severity::warning, kLoses},
     FindingKind{"letters-refused", Severity::error, kLoses},
+    FindingKind{"letters-gone", Severity::error, kLoses},
     FindingKind{"window-full", Severity::error, kLoses},
     FindingKind{"dead-letters", Severity::warning},
     // topics

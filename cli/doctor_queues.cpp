@@ -70,20 +70,28 @@ void examine_losses(const BrokerStats& stats, const QueueDescription& queue, Fin
     finding.mends = false;
 }
 
+/// Also before a record waits for it: none can end.
+void examine_link(const BrokerStats& stats, const QueueDescription& queue, Findings& findings) {
+    if (!queue.dead_letters_gone)
+        return;
+    Finding& finding = findings.emplace_back(make_finding(
+        "letters-gone", queue_object(queue),
+        fmt::format("sends its dead letters to topic '{}', which was deleted, or is another one by now; waiting for one: {}. End its workers, "
+                    "link it to the topic of that name, which is created if it is not there, and start them again",
+                    queue.dead_letter_topic, counted(totals_of(queue).ending, "record"))));
+    finding.command = ringmain_command(stats, fmt::format("dlq relink {} --group {}", shell_word(queue.topic), shell_word(queue.name)));
+}
+
 /// Only while records wait for it: what was refused and has found room since is no finding.
 void examine_letters(const BrokerStats& stats, const QueueDescription& queue, Findings& findings) {
     const QueueTotals totals = totals_of(queue);
-    if (totals.letters_refused == 0 || totals.ending == 0)
+    if (totals.letters_refused == 0 || totals.ending == 0 || queue.dead_letters_gone)
         return;
-    const bool gone = std::none_of(stats.topics.begin(), stats.topics.end(),
-                                   [&](const TopicStats& topic) { return topic.description.name == queue.dead_letter_topic; });
-    const std::string waiting = fmt::format("has {} waiting for room in the dead-letter topic '{}'", counted(totals.ending, "record"), queue.dead_letter_topic);
     Finding& finding = findings.emplace_back(make_finding(
         "letters-refused", queue_object(queue),
-        waiting + (gone ? ", which was deleted; another one of that name does not do: the queue is to be deleted and created anew"
-                        : ", which is full, or another one than when the queue was created: replay or purge letters, or delete the queue and create it anew")));
-    finding.command = gone ? ringmain_command(stats, "queue describe " + queue_arguments(queue))
-                           : ringmain_command(stats, "dlq list " + shell_word(queue.dead_letter_topic));
+        fmt::format("has {} waiting for room in the dead-letter topic '{}', which is full or refuses",
+                    counted(totals.ending, "record"), queue.dead_letter_topic)));
+    finding.command = ringmain_command(stats, "dlq list " + shell_word(queue.dead_letter_topic));
     finding.mends = false;
 }
 
@@ -112,6 +120,7 @@ void examine_queues(const Examined& examined, Findings& findings) {
                 continue;  // that is found by itself
             examine_absence(stats, topic, queue, findings);
             examine_losses(stats, queue, findings);
+            examine_link(stats, queue, findings);
             examine_letters(stats, queue, findings);
             examine_window(stats, queue, findings);
             for (const WorkerDescription& worker : queue.workers)

@@ -23,6 +23,7 @@ Json options_to_json(const QueueDescription& queue) {
             {"exhausted", to_string(options.exhausted)},
             {"expired", to_string(options.expired)},
             {"dead_letter_topic", text_or_null(queue.dead_letter_topic)},
+            {"dead_letters_gone", queue.dead_letters_gone},
             {"in_flight_max", number_or_null(options.in_flight_max)},
             {"window", options.window}};
 }

@@ -37,7 +37,9 @@ std::string start_of(const Position& start) {
 }
 
 std::string end_of(const QueueDescription& queue, Exhausted end) {
-    return end == Exhausted::dead_letter ? fmt::format("to the dead letters, topic {}", queue.dead_letter_topic) : "skipped";
+    if (end != Exhausted::dead_letter)
+        return "skipped";
+    return fmt::format("to the dead letters, topic {}{}", queue.dead_letter_topic, queue.dead_letters_gone ? ", which is gone" : "");
 }
 
 std::string backoff_of(const Backoff& backoff) {

@@ -157,6 +157,8 @@ private:
                 return show(TopView::partitions);
             case 'g':
                 return show(TopView::groups);
+            case 'w':
+                return show(TopView::queues);
             case 'c':
                 return show(TopView::clients);
             case '?':

@@ -8,6 +8,7 @@
 
 #include "figures.hpp"
 #include "group_report.hpp"
+#include "queue_report.hpp"
 #include "stats_report.hpp"
 #include "table.hpp"
 #include "top_rates.hpp"
@@ -134,6 +135,31 @@ Table groups_table(const Looks& looks, TopSort sort) {
     return table;
 }
 
+std::vector<std::string> queue_row(const QueueRates& rates) {
+    const QueueStats& queue = *rates.queue;
+    if (!queue.error.empty())
+        return {short_name(queue.name), short_name(queue.topic), "-", "unreadable", "-", "-", "-", "-", "-", "-"};
+    const QueueTotals totals = totals_of(queue);
+    return {short_name(queue.name),
+            short_name(queue.topic),
+            std::to_string(queue.workers.size()),
+            short_count(rates.lag),
+            trend(rates.lag_per_s),
+            short_count(totals.delayed),
+            short_count(totals.acquired),
+            short_count(totals.ending),
+            short_rate(rates.records_per_s),
+            short_rate(rates.redelivered_per_s)};
+}
+
+Table queues_table(const Looks& looks, TopSort sort) {
+    Table table(
+        {"<QUEUE", "<TOPIC", "WORKERS", "LAG", "TREND", "DELAYED", "ACQUIRED", "ENDING", "RECORDS/s", "AGAIN/s"});
+    for (const QueueRates& rates : sorted(queue_rates(looks.before, looks.now), sort))
+        table.add(queue_row(rates));
+    return table;
+}
+
 Table clients_table(const Looks& looks) {
     Table table({"<CLIENT", "<COMMAND", "<STATE", "SINCE", "PROD", "LEASES", "OPEN", "GATES", "MEM", "PARTS"});
     for (const ClientStats& client : looks.now.clients) {
@@ -154,6 +180,9 @@ std::vector<std::string> help_lines() {
             "  p  partitions: the same of each, and gap events of its readers",
             "  g  groups: state, members, lag, trend, age of the oldest unread record,",
             "     records and commits per second",
+            "  w  work queues: workers, lag, trend, records that wait for their time, that",
+            "     workers hold, that go to the dead letters; finished and handed out again",
+            "     per second",
             "  c  clients: who is attached, and what each holds",
             "  s  sorts by rate, lag, name",
             "  arrows, Page Up, Page Down, Home, End  scroll",
@@ -173,6 +202,8 @@ std::vector<std::string> table_lines(const Looks& looks, const TopState& state) 
             return partitions_table(looks, state.sort).lines();
         case TopView::groups:
             return groups_table(looks, state.sort).lines();
+        case TopView::queues:
+            return queues_table(looks, state.sort).lines();
         case TopView::clients:
             return clients_table(looks).lines();
         case TopView::help:
@@ -208,8 +239,8 @@ std::string third_line(const Looks& looks) {
 }
 
 std::string foot(const TopState& state, std::size_t hidden) {
-    const std::string more = hidden != 0 ? fmt::format("  {} more", hidden) : "";
-    return fmt::format("t topics  p parts  g groups  c clients  s sort: {}  ? help  q quit{}", to_string(state.sort),
+    const std::string more = hidden != 0 ? fmt::format("  {} more", hidden) : "";  // all of it fits 80 columns
+    return fmt::format("t topics p parts g groups w queues c clients s sort: {} ? help q quit{}", to_string(state.sort),
                        more);
 }
 
@@ -262,8 +293,8 @@ std::string frame_to_text(const BrokerStats& before, const BrokerStats& now, Top
     std::string text = first_line(now) + "\n" + second_line(looks) + "\n";
     for (const std::string& stall : stalls(before, now))
         text.append("stall: ").append(stall).append("\n");
-    for (const Table& table :
-         {topics_table(looks, sort), partitions_table(looks, sort), groups_table(looks, sort), clients_table(looks)}) {
+    for (const Table& table : {topics_table(looks, sort), partitions_table(looks, sort), groups_table(looks, sort),
+                               queues_table(looks, sort), clients_table(looks)}) {
         if (!table.empty())
             text.append("\n").append(table.text());
     }

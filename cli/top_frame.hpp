@@ -10,7 +10,7 @@
 
 namespace ringmain::cli {
 
-enum class TopView : std::uint8_t { topics, partitions, groups, clients, help };
+enum class TopView : std::uint8_t { topics, partitions, groups, queues, clients, help };
 enum class TopSort : std::uint8_t { rate, lag, name };
 [[nodiscard]] std::string_view to_string(TopSort sort) noexcept;
 

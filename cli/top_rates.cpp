@@ -7,6 +7,7 @@
 
 #include "group_report.hpp"
 #include "numbers.hpp"
+#include "queue_report.hpp"
 #include "ringmain/dead_letters.hpp"
 #include "stats_report.hpp"
 
@@ -23,12 +24,19 @@ const TopicStats* find(const BrokerStats& before, const TopicStats& topic) {
     return found == before.topics.end() ? nullptr : &*found;
 }
 
+template <class Description>
+const Description* find_in(const std::vector<Description>& all, const Description& wanted) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Description& one) { return one.name == wanted.name; });
+    return found == all.end() || found->partitions.size() != wanted.partitions.size() ? nullptr : &*found;
+}
+
 const GroupDescription* find(const TopicStats* topic, const GroupDescription& group) {
-    if (topic == nullptr)
-        return nullptr;
-    const auto found = std::find_if(topic->groups.begin(), topic->groups.end(),
-                                    [&](const GroupDescription& one) { return one.name == group.name; });
-    return found == topic->groups.end() || found->partitions.size() != group.partitions.size() ? nullptr : &*found;
+    return topic == nullptr ? nullptr : find_in(topic->groups, group);
+}
+
+const QueueStats* find(const TopicStats* topic, const QueueStats& queue) {
+    return topic == nullptr ? nullptr : find_in(topic->queues, queue);
 }
 
 /// What grows; 0 if it did not.
@@ -98,6 +106,19 @@ GroupRates rates_of(const GroupDescription* before, const GroupDescription& now,
     return rates;
 }
 
+QueueRates rates_of(const QueueStats* before, const QueueStats& now, double seconds) {
+    QueueRates rates;
+    rates.queue = &now;
+    rates.lag = totals_of(now).records;
+    if (before == nullptr)
+        return rates;
+    rates.lag_per_s = change(totals_of(*before).records, rates.lag, seconds);
+    for (std::size_t i = 0; i < now.partitions.size(); ++i)
+        rates.records_per_s += rate(before->partitions[i].lag.position, now.partitions[i].lag.position, seconds);
+    rates.redelivered_per_s = rate(totals_of(*before).redelivered, totals_of(now).redelivered, seconds);
+    return rates;
+}
+
 void add_open_tickets(const TopicStats& before, const TopicStats& now, std::vector<std::string>& all) {
     for (std::size_t i = 0; i < now.partitions.size(); ++i) {
         for (const ProducerStats& producer : now.partitions[i].attached) {
@@ -157,6 +178,16 @@ std::vector<GroupRates> group_rates(const BrokerStats& before, const BrokerStats
     for (const TopicStats& topic : now.topics) {
         for (const GroupDescription& group : topic.groups)
             all.push_back(rates_of(find(find(before, topic), group), group, seconds));
+    }
+    return all;
+}
+
+std::vector<QueueRates> queue_rates(const BrokerStats& before, const BrokerStats& now) {
+    const double seconds = seconds_between(before, now);
+    std::vector<QueueRates> all;
+    for (const TopicStats& topic : now.topics) {
+        for (const QueueStats& queue : topic.queues)
+            all.push_back(rates_of(find(find(before, topic), queue), queue, seconds));
     }
     return all;
 }

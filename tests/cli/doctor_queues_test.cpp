@@ -100,12 +100,25 @@ TEST_CASE("Doctor: dead letters that find no room keep records waiting; without 
     REQUIRE(memory.change(0, locks[0].second, work_table::condemned_word(5, platform::shared_monotonic_ms() + 1000, work_table::LetterReason::limit, memory.lap(0))));
     const Finding finding = place.finding("letters-refused");
     CHECK(finding.severity == Severity::error);
-    CHECK_THAT(finding.text, contains("has 1 record waiting for room in the dead-letter topic 't.dlq', which is full, or another one"));
+    CHECK_THAT(finding.text, contains("has 1 record waiting for room in the dead-letter topic 't.dlq', which is full or refuses"));
     CHECK(run_in_shell(finding.command) == 0);
     Broker(place.broker.directory()).delete_topic("t.dlq");
-    const Finding gone = place.finding("letters-refused");
-    CHECK_THAT(gone.text, contains("dead-letter topic 't.dlq', which was deleted"));
-    CHECK(run_in_shell(gone.command) == 0);
+    CHECK_FALSE(place.has("letters-refused"));
+    CHECK_THAT(place.finding("letters-gone").text, contains("waiting for one: 1 record."));
+}
+
+TEST_CASE("Doctor: a queue whose dead-letter topic is another one by now is linked to that one by the command") {
+    const Place place(QueueOptions{});
+    CHECK_FALSE(place.has("letters-gone"));
+    Broker(place.broker.directory()).delete_topic("t.dlq");
+    CHECK(place.has("letters-gone"));
+    Broker(place.broker.directory()).create_topic("t.dlq", small(WhenFull::overwrite));
+    const Finding finding = place.finding("letters-gone");
+    CHECK(finding.severity == Severity::error);
+    CHECK_THAT(finding.text, contains("sends its dead letters to topic 't.dlq', which was deleted, or is another one by now"));
+    CHECK(finding.command == place.ringmain("dlq relink t --group q"));
+    CHECK(run_in_shell(finding.command) == 0);
+    CHECK_FALSE(place.has("letters-gone"));
 }
 
 TEST_CASE("Doctor: a window that is full keeps records from everybody, and who has its first one is named") {

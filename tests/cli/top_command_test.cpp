@@ -123,11 +123,12 @@ private:
 
 }  // namespace
 
-TEST_CASE("Top shows topics, groups, clients and help by keys, and gives the terminal back at q") {
+TEST_CASE("Top shows topics, groups, queues, clients and help by keys, and gives the terminal back at q") {
     const CliBroker broker;
     broker.create_topic("trades");
     REQUIRE(broker.run({"produce", "trades"}, "a\nb\n").exit_code == 0);
     REQUIRE(broker.run({"consume", "trades", "-g", "billing", "-c", "1"}).exit_code == 0);
+    REQUIRE(broker.run({"queue", "create", "thumbnails", "-t", "trades"}).exit_code == 0);
     CliProcess producer(broker.in_directory({"produce", "trades"}));
     producer.write_input("c\n");
     TerminalSession top(broker.in_directory({"top", "--interval", "0.1"}), 24, 80);
@@ -141,6 +142,8 @@ TEST_CASE("Top shows topics, groups, clients and help by keys, and gives the ter
     CHECK(top.shows("billing"));
     top.type("s");
     CHECK(top.shows("sort: lag"));
+    top.type("w");
+    CHECK(top.shows("thumbnails"));
     top.type("c");
     CHECK(top.shows("COMMAND"));
     top.type("?");

@@ -1,5 +1,7 @@
 // Drawing for `ringmain top`: rates, lags, stalls, on any screen; tables and figures; keys.
 #include <algorithm>
+#include <iterator>
+#include <sstream>
 
 #include "cli/figures.hpp"
 #include "cli/table.hpp"
@@ -126,6 +128,38 @@ TEST_CASE("A damaged partition has no rate") {
     CHECK_THAT(text_of(cli::draw(before, now, {}, {TopView::partitions, TopSort::name, 0})), contains("damaged"));
 }
 
+TEST_CASE("Queues have their records by state, what their workers finished, and what was handed out again") {
+    const auto with_queue = [](std::uint64_t committed, std::uint64_t redelivered) {
+        TopicStats stats = topic("jobs", 100, committed);
+        QueueStats queue;
+        queue.topic = "jobs";
+        queue.name = "thumbnails";
+        queue.workers.resize(3);
+        QueuePartitionDescription partition;
+        partition.lag.position = committed;
+        partition.lag.records = 100 - committed;
+        partition.delayed = 7;
+        partition.acquired = 11;
+        partition.ending = 2;
+        partition.redelivered = redelivered;
+        queue.partitions.push_back(partition);
+        stats.queues.push_back(queue);
+        queue.name = "broken";
+        queue.error = "no";
+        stats.queues.push_back(queue);
+        return stats;
+    };
+    const BrokerStats before = look(0, {with_queue(20, 0)});
+    const BrokerStats now = look(2, {with_queue(60, 8)});
+    const auto lines = cli::draw(before, now, {24, 100}, {TopView::queues, TopSort::lag, 0});
+    std::istringstream row(lines.at(row_of(lines, "thumbnails")).text);
+    const std::vector<std::string> figures{std::istream_iterator<std::string>(row), {}};
+    CHECK(figures ==
+          std::vector<std::string>{"thumbnails", "jobs", "3", "40", "-20.0/s", "7", "11", "2", "20.0/s", "4.0/s"});
+    CHECK_THAT(lines.at(row_of(lines, "broken")).text, contains("unreadable"));
+    CHECK_THAT(cli::frame_to_text(before, now, TopSort::name), contains("thumbnails"));
+}
+
 TEST_CASE("Partitions have rates of their own, and those of their readers' gaps") {
     BrokerStats before = look(0, {topic("a", 10, 0)});
     BrokerStats now = look(2, {topic("a", 30, 5)});
@@ -174,7 +208,7 @@ TEST_CASE("Every view fits every screen, and scrolls no further than there are r
     BrokerStats now = look(1, topics);
     now.clients.resize(30);
     for (const TopView view :
-         {TopView::topics, TopView::partitions, TopView::groups, TopView::clients, TopView::help}) {
+         {TopView::topics, TopView::partitions, TopView::groups, TopView::queues, TopView::clients, TopView::help}) {
         for (const ScreenSize size : {ScreenSize{24, 80}, ScreenSize{1, 1}, ScreenSize{0, 0}, ScreenSize{5, 10},
                                       ScreenSize{6, 200}, ScreenSize{200, 300}}) {
             for (const std::size_t scroll : {std::size_t{0}, std::size_t{7}, std::size_t{100'000}}) {
