@@ -79,7 +79,7 @@ void add_of_kind(FileKind kind, const std::string& file, std::vector<Region>& re
             regions.push_back({"words", kWorkWordsAt, read<WorkGeometry>(file, kWorkGeometryAt).window * 8});
             break;
         default:
-            if (kind != kLettersFile)
+            if (kind != FileKind::letters)
                 break;
             regions.push_back({"geometry", kLettersGeometryAt, sizeof(LettersGeometry)});
             regions.push_back({"control", kLettersControlAt, 512});
