@@ -29,7 +29,7 @@ std::string found_in(const std::string& scenario, const Mutation& mutation) {
     const Outcome outcome = explore(scenario, {2'000, 1'000'000}, mutation);
     std::cout << "explore " << scenario << " with " << mutation.text() << ": "
               << (outcome.violated() ? outcome.violation : "nothing") << " after " << outcome.executions
-              << " executions, " << outcome.seconds << " s" << std::endl;
+              << " executions, " << outcome.cpu_seconds << " s" << std::endl;
     if (!outcome.violated())
         return {};
     const bool again = replay(outcome.replay).violation == outcome.violation;

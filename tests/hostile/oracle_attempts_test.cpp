@@ -88,7 +88,9 @@ private:
                 (void)tenure_->give_back(offset_, lock, world_.now());
         }
     }
-    void give_up() { (void)tenure_->give_up(some_offset(), below(2) == 0 ? DoneReason::lost : DoneReason::skipped); }
+    void give_up() {
+        (void)tenure_->give_up(some_offset(), below(2) == 0 ? DoneReason::lost : DoneReason::skipped, world_.now());
+    }
     void mark() { tenure_->work().mark_rewound(static_cast<std::uint32_t>(Oracle::random() >> below(64))); }
     void return_some() {
         (void)return_records(
