@@ -96,8 +96,8 @@ void ProcessWatch::watch(std::span<const ProcessIdentity> processes) {
     for (const auto& [pid, process] : wanted) {
         Watched& one = watched_[pid];
         one.start_ticks = process->start_ticks;
-        if (!one.descriptor && !one.ended)
-            one.descriptor = open(*process);
+        if (!one.descriptor)
+            one.descriptor = open(*process);  // also if that pid has ended before: start times are too coarse to tell
     }
 }
 
@@ -114,9 +114,7 @@ bool ProcessWatch::wait(std::chrono::nanoseconds timeout) noexcept {
         if (about >= kInterrupted)
             continue;
         ended = true;
-        Watched& one = watched_[static_cast<std::uint32_t>(about)];
-        one.ended = true;
-        close(one);  // told once: it would stay readable for ever
+        close(watched_[static_cast<std::uint32_t>(about)]);  // told once: it would stay readable for ever
     }
     return ended;
 }

@@ -41,7 +41,6 @@ public:
 private:
     struct Watched {
         std::uint64_t start_ticks = 0;
-        bool ended = false;
         Descriptor descriptor;  // none: it has ended, or cannot be watched
     };
     [[nodiscard]] Descriptor open(const ProcessIdentity& process) noexcept;
