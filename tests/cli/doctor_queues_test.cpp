@@ -112,7 +112,7 @@ TEST_CASE("Doctor: a queue whose dead-letter topic is another one by now is link
     CHECK_FALSE(place.has("letters-gone"));
     Broker(place.broker.directory()).delete_topic("t.dlq");
     CHECK(place.has("letters-gone"));
-    Broker(place.broker.directory()).create_topic("t.dlq", Place::small(WhenFull::overwrite));
+    Broker(place.broker.directory()).create_topic("t.dlq");
     const Finding finding = place.finding("letters-gone");
     CHECK(finding.severity == Severity::error);
     CHECK_THAT(finding.text, contains("sends its dead letters to topic 't.dlq', which was deleted, or is another one by now"));
