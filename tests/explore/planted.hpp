@@ -8,10 +8,10 @@
 
 namespace ringmain::explore {
 
-/// The mutation of the operation that is called in the one line of `file` (below src) that contains `text`. Throws
-/// std::invalid_argument unless there is exactly one.
+/// The mutation of the operation that is called in the one line of `file` (below src) that contains `text`, or `below`
+/// lines behind it. Throws std::invalid_argument unless there is exactly one.
 [[nodiscard]] Mutation planted(const std::string& file, const std::string& text, Operation operation,
-                               Weakening weakening);
+                               Weakening weakening, int below = 0);
 
 /// What the explorer finds with it, mostly at random; empty: nothing. The word that is found repeats it, and
 /// the same choices without the fault violate nothing of it: both are looked at here.
