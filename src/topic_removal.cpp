@@ -86,6 +86,21 @@ bool lock_within(FileLock& lock, std::chrono::milliseconds patience) {
 }
 
 // Whatever its fate: a topic.meta that cannot be read does not say that its topic is dead.
+constexpr std::uint64_t kAllFiles = std::numeric_limits<std::uint64_t>::max();
+
+/// The end of a burial, for whoever has the movers' lock and knows that the topic may go. False: `grave` exists.
+bool move_to_grave(FileLock& mover, const std::filesystem::path& topic, const std::filesystem::path& grave,
+                   std::uint64_t& files_left) {
+    tell_handles_of(topic);
+    tell_members_of(topic);
+    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
+        return false;
+    mover.unlock(kMoverLockAt);
+    platform::remove_directory(grave, files_left);
+    platform::sync_path(topic.parent_path());
+    return true;
+}
+
 bool is_dead(const std::filesystem::path& topic) {
     try {
         const Mapping meta(meta_path(topic), Access::read_only, layout::kTopicFileBytes);
@@ -98,9 +113,7 @@ bool is_dead(const std::filesystem::path& topic) {
 
 }  // namespace
 
-bool is_beyond_opening(const Error& error) noexcept {
-    return is_damage(error) || error.code() == ErrorCode::not_ready;
-}
+bool is_beyond_opening(const Error& error) noexcept { return is_damage(error) || error.code() == ErrorCode::not_ready; }
 
 NameState state_of_name(const std::filesystem::path& topic) {
     const PathKind kind = platform::kind_of(topic);
@@ -157,19 +170,12 @@ bool bury(const std::filesystem::path& broker, const std::string& name, const st
         return state_of_name(topic) != NameState::dead;
     if (state_of_name(topic) != NameState::dead)
         return true;
-    tell_handles_of(topic);
-    tell_members_of(topic);
-    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
-        return false;
-    mover.unlock(kMoverLockAt);
-    platform::remove_directory(grave, files_left);
-    platform::sync_path(topics_path(broker));
-    return true;
+    return move_to_grave(mover, topic, grave, files_left);
 }
 
 bool bury(const std::filesystem::path& broker, const std::string& name, const std::filesystem::path& grave,
           std::chrono::milliseconds patience) {
-    std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t all = kAllFiles;
     return bury(broker, name, grave, patience, all);
 }
 
@@ -196,14 +202,8 @@ bool bury_damaged(const std::filesystem::path& broker, const std::string& name, 
         if (error.code() == ErrorCode::permission_denied)
             throw;
     }
-    tell_handles_of(topic);
-    tell_members_of(topic);
-    if (platform::rename_directory(topic, grave) == platform::RenameResult::target_exists)
-        return false;
-    mover.unlock(kMoverLockAt);
-    platform::remove_directory(grave);
-    platform::sync_path(topics_path(broker));
-    return true;
+    std::uint64_t all = kAllFiles;
+    return move_to_grave(mover, topic, grave, all);
 }
 
 }  // namespace ringmain
