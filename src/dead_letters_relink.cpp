@@ -24,9 +24,7 @@ namespace {
 
 using platform::HostMemory;
 
-std::string text_of(const WorkFiles& work) {
-    return "group '" + work.name() + "' of topic '" + work.topic().name() + "'";
-}
+std::string text_of(const WorkFiles& work) { return group_text(work.name(), work.topic().name()); }
 
 WorkFiles open_work(const std::shared_ptr<const TopicFiles>& topic, const std::string& name) {
     const auto found = group_table::GroupCreation<HostMemory>(topic->groups(), 0).find(name);
@@ -34,7 +32,7 @@ WorkFiles open_work(const std::shared_ptr<const TopicFiles>& topic, const std::s
         throw error_about(ErrorCode::not_found, "topic '" + topic->name() + "'",
                           "has no queue or group '" + name + "'");
     if (!has_retries(*topic, found.group)) {
-        throw error_about(ErrorCode::mismatch, "group '" + name + "' of topic '" + topic->name() + "'",
+        throw error_about(ErrorCode::mismatch, group_text(name, topic->name()),
                           "has no dead letters: it is no work queue, and its failures are not retried");
     }
     WorkFiles work(topic, found.group, name, platform::Access::read_write);

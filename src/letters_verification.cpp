@@ -4,17 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "error_about.hpp"
 #include "letters_file.hpp"
 #include "partition_log/log_memory.hpp"
-#include "ringmain/error.hpp"
 
 namespace ringmain {
 
 namespace {
-
-bool is_gone(const Error& error) noexcept {
-    return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-}
 
 void verify_words(const TopicFiles& topic, const LettersFile& letters, std::uint32_t partition, VerifyReport& report) {
     const platform::Mapping file = topic.map_partition(partition, platform::Access::read_only);
