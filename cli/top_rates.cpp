@@ -148,6 +148,18 @@ void add_group(const GroupDescription& before, const GroupDescription& now, std:
     }
 }
 
+/// Of all groups, or all queues.
+template <class Rates, class One>
+std::vector<Rates> rates_of_all(const BrokerStats& before, const BrokerStats& now, std::vector<One> TopicStats::*ones) {
+    const double seconds = seconds_between(before, now);
+    std::vector<Rates> all;
+    for (const TopicStats& topic : now.topics) {
+        for (const One& one : topic.*ones)
+            all.push_back(rates_of(find(find(before, topic), one), one, seconds));
+    }
+    return all;
+}
+
 }  // namespace
 
 double seconds_between(const BrokerStats& before, const BrokerStats& now) noexcept {
@@ -173,23 +185,11 @@ std::vector<PartitionRates> partition_rates(const BrokerStats& before, const Bro
 }
 
 std::vector<GroupRates> group_rates(const BrokerStats& before, const BrokerStats& now) {
-    const double seconds = seconds_between(before, now);
-    std::vector<GroupRates> all;
-    for (const TopicStats& topic : now.topics) {
-        for (const GroupDescription& group : topic.groups)
-            all.push_back(rates_of(find(find(before, topic), group), group, seconds));
-    }
-    return all;
+    return rates_of_all<GroupRates>(before, now, &TopicStats::groups);
 }
 
 std::vector<QueueRates> queue_rates(const BrokerStats& before, const BrokerStats& now) {
-    const double seconds = seconds_between(before, now);
-    std::vector<QueueRates> all;
-    for (const TopicStats& topic : now.topics) {
-        for (const QueueStats& queue : topic.queues)
-            all.push_back(rates_of(find(find(before, topic), queue), queue, seconds));
-    }
-    return all;
+    return rates_of_all<QueueRates>(before, now, &TopicStats::queues);
 }
 
 std::vector<std::string> stalls(const BrokerStats& before, const BrokerStats& now) {
