@@ -1,19 +1,10 @@
 // The group table under the explorer: no commit lost, counted late or taken back, no record lost that a group holds.
 #include "explore/explorer.hpp"
+#include "explore/holds.hpp"
 #include "explore/planted.hpp"
 #include "support/catch.hpp"
 
-namespace {
-
 using namespace ringmain::explore;
-
-void holds(const char* scenario) {
-    const Outcome outcome = explore_and_report(scenario);
-    CHECK(outcome.violation.empty());
-    CHECK((outcome.exhausted || outcome.executions >= 1'000'000));
-}
-
-}  // namespace
 
 TEST_CASE("Explored: two members come and go") { holds("groups.join_leave"); }
 TEST_CASE("Explored: a live owner hands over") { holds("groups.hand_over"); }

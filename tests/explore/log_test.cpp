@@ -1,18 +1,8 @@
 // The log under the explorer: nothing lost, torn, doubled, or found at another offset than it was published at.
-#include "explore/explorer.hpp"
+#include "explore/holds.hpp"
 #include "support/catch.hpp"
 
-namespace {
-
 using namespace ringmain::explore;
-
-void holds(const char* scenario) {
-    const Outcome outcome = explore_and_report(scenario);
-    CHECK(outcome.violation.empty());
-    CHECK((outcome.exhausted || outcome.executions >= 1'000'000));
-}
-
-}  // namespace
 
 TEST_CASE("Explored: shared producers and a closing reader on two cells") { holds("log.publish_overwrite"); }
 TEST_CASE("Explored: a producer dies or stops anywhere and nobody waits") { holds("log.publish_dying"); }

@@ -1,19 +1,10 @@
 // The work table under the explorer: each record to one worker at a time, ended in one way, with one letter at most.
 #include "explore/explorer.hpp"
+#include "explore/holds.hpp"
 #include "explore/planted.hpp"
 #include "support/catch.hpp"
 
-namespace {
-
 using namespace ringmain::explore;
-
-void holds(const char* scenario) {
-    const Outcome outcome = explore_and_report(scenario);
-    CHECK(outcome.violation.empty());
-    CHECK((outcome.exhausted || outcome.executions >= 1'000'000));
-}
-
-}  // namespace
 
 TEST_CASE("Explored: two workers take what nobody had") { holds("queues.take_at_once"); }
 TEST_CASE("Explored: a worker falls while it takes and acks") { holds("queues.take_dying"); }
