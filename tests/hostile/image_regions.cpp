@@ -78,12 +78,11 @@ void add_of_kind(FileKind kind, const std::string& file, std::vector<Region>& re
             regions.push_back({"control", kWorkControlAt, sizeof(WorkControl<Host>)});
             regions.push_back({"words", kWorkWordsAt, read<WorkGeometry>(file, kWorkGeometryAt).window * 8});
             break;
-        default:
-            if (kind != FileKind::letters)
-                break;
+        case FileKind::letters:
             regions.push_back({"geometry", kLettersGeometryAt, sizeof(LettersGeometry)});
             regions.push_back({"control", kLettersControlAt, 512});
             regions.push_back({"words", kLettersWordsAt, file.size() - kLettersWordsAt});
+            break;
     }
 }
 
