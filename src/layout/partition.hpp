@@ -1,11 +1,14 @@
 // Every shared byte of a partition's log file `<partition>.log`.
 //
-//   0              4096             5120         21504        27904             +extent words  +cells (page)        +payload (page)
-//   +--------------+----------------+------------+------------+-----------------+--------------+--------------------+------------------+
-//   | FileHeader + | Partition-     | NamedEntry | Partition- | ProducerEntry   | ExtentWord   | Cell               | extents          |
-//   | PartitionGeo | Control 1024 B | 256 B, 64  | Marks 6400 | 128 B each, P   | 8 B each, E  | cell_bytes each, N | extent_bytes, E  |
-//   +--------------+----------------+------------+------------+-----------------+--------------+--------------------+------------------+
-//   written once     producers, closers, keeper    keeper       producers, keeper                producers (closers: the word)  owner of the extent
+//   0              4096         20480        26880            27904             +extent words  +cells (page)        +payload (page)
+//   +--------------+------------+------------+----------------+-----------------+--------------+--------------------+------------------+
+//   | FileHeader + | NamedEntry | Partition- | Partition-     | ProducerEntry   | ExtentWord   | Cell               | extents          |
+//   | PartitionGeo | 256 B, 64  | Marks 6400 | Control 1024 B | 128 B each, P   | 8 B each, E  | cell_bytes each, N | extent_bytes, E  |
+//   +--------------+------------+------------+----------------+-----------------+--------------+--------------------+------------------+
+//   written once     producers    keeper       producers, closers, keeper         producers      producers (closers: the word)  owner of the extent
+//
+// What a publish touches beside its cell is on one page, and so takes one entry of a processor's address translation: whoever
+// publishes to a thousand partitions has none to spare.
 //
 // Writers of each field, and the sync points that order them (docs/memory-order.md has the table):
 //   log_end         shared producers (fetch_add), exclusive producer (store)        TICKET
@@ -35,6 +38,8 @@ inline constexpr std::size_t kLineBytes = 128;  // a cache-line pair: processors
 inline constexpr std::size_t kPageBytes = 4096;
 inline constexpr std::size_t kCellHeaderBytes = 24;
 inline constexpr std::size_t kCellBytesMax = 256;
+inline constexpr std::uint64_t kRecordsScatteredMin = 16;    // cells of a run in which offsets are scattered; LogMemory::cell_index
+inline constexpr std::uint64_t kRecordsScatteredMax = 1024;
 inline constexpr std::uint32_t kProducerNamesMax = 64;       // of a partition, for as long as it exists
 inline constexpr std::uint32_t kProducerNameBytesMax = 112;
 inline constexpr std::size_t kStampBytes = 16;               // in the body of a named producer's record
@@ -200,10 +205,10 @@ static_assert(offsetof(Header, shape) == 16);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 }  // namespace proof
 
-inline constexpr std::uint64_t kControlAt = kPageBytes;
-inline constexpr std::uint64_t kNamedAt = kControlAt + 1024;
+inline constexpr std::uint64_t kNamedAt = kPageBytes;
 inline constexpr std::uint64_t kMarksAt = kNamedAt + kProducerNamesMax * sizeof(NamedEntry<platform::HostMemory>);
-inline constexpr std::uint64_t kProducersAt = kMarksAt + sizeof(PartitionMarks<platform::HostMemory>);
-static_assert(kMarksAt == 21504 && kProducersAt == 27904 && kProducersAt % kLineBytes == 0);
+inline constexpr std::uint64_t kControlAt = kMarksAt + sizeof(PartitionMarks<platform::HostMemory>);
+inline constexpr std::uint64_t kProducersAt = kControlAt + sizeof(PartitionControl<platform::HostMemory>);
+static_assert(kMarksAt == 20480 && kControlAt == 26880 && kControlAt % kLineBytes == 0 && kProducersAt == 27904 && kProducersAt % kLineBytes == 0);
 
 }  // namespace ringmain::layout

@@ -62,7 +62,7 @@ private:
 
     [[gnu::always_inline]] void write(std::uint64_t offset, const RecordParts& parts, Location location) noexcept {
         auto& cell = tickets_.cell(offset);
-        tickets_.prefetch_ahead(cell);
+        tickets_.prefetch_ahead(offset);
         tickets_.pass_previous_lap_once(offset);
         tickets_.write_cell(cell, parts, location);
         M::point("exclusive.written");

@@ -1,6 +1,7 @@
 // The memory of one partition, given to the structures: where things are, never how they came there.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,8 @@ struct LogMemory {
     std::uint64_t extent_bytes = 0;
     std::uint64_t slack = 0;         // tickets that may be taken after everybody found room
     std::uint64_t chunk = 0;         // how far log_start moves at a time
-    std::uint32_t lane_shift = 0;    // log2 of the cells in a lane
+    std::uint64_t scatter_mask = 0;  // of an offset's bits that are scattered
+    std::uint64_t scatter_factor = 1;
     std::uint32_t cell_shift = 0;
     std::uint32_t producer_slots = 0;
     std::uint32_t extent_count = 0;
@@ -64,7 +66,8 @@ struct LogMemory {
           extent_bytes(geometry.extent_bytes),
           slack(std::uint64_t{geometry.producer_slots} * geometry.batch_records_max),
           chunk(geometry.records >= 64 ? geometry.records / 64 : 1),
-          lane_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.records)) - kLanesShift),
+          scatter_mask(run_of(geometry.records) - 1),
+          scatter_factor(factor_for(scatter_mask + 1)),
           cell_shift(static_cast<std::uint32_t>(std::countr_zero(geometry.cell_bytes))),
           producer_slots(geometry.producer_slots),
           extent_count(geometry.extents),
@@ -73,10 +76,10 @@ struct LogMemory {
           block(geometry.when_full != 0),
           groups(group_gates) {}
 
-    /// Consecutive offsets lie in different eighths of the ring: a reader that follows closely then does not pull away the
-    /// line (or its pair) that the producer writes next.
+    /// Where an offset's cell is among the cells. Neighbours in time are not neighbours in memory, nor the other way round:
+    /// producer and reader, and the prefetchers of their processors, do not pull each other's next lines away.
     [[nodiscard]] std::uint64_t cell_index(std::uint64_t offset) const noexcept {
-        return (offset & (kLanes - 1)) << lane_shift | (offset & (records - 1)) >> kLanesShift;
+        return (offset & (records - 1) & ~scatter_mask) | (offset * scatter_factor & scatter_mask);
     }
     [[nodiscard]] Cell& cell(std::uint64_t offset) const noexcept { return cell_at(cell_index(offset)); }
     [[nodiscard]] Cell& cell_at(std::uint64_t index) const noexcept {
@@ -91,9 +94,15 @@ struct LogMemory {
     /// Largest body: one extent, or one cell when there are no extents.
     [[nodiscard]] std::uint64_t record_bytes_max() const noexcept { return extent_count == 0 ? inline_bytes : extent_bytes; }
 
+    /// How many cells are scattered among themselves: few enough that not many pages are in use at a time. Small rings
+    /// come in great numbers, and one page of each is what the processor can keep at hand.
+    [[nodiscard]] static constexpr std::uint64_t run_of(std::uint64_t records) noexcept {
+        return std::clamp<std::uint64_t>(records / 16, layout::kRecordsScatteredMin, layout::kRecordsScatteredMax);
+    }
+
 private:
-    static constexpr std::uint32_t kLanesShift = 3;
-    static constexpr std::uint64_t kLanes = std::uint64_t{1} << kLanesShift;
+    /// Odd, so that the product is a permutation, and near the golden section: multiples stay far apart.
+    static constexpr std::uint64_t factor_for(std::uint64_t cells_scattered) noexcept { return cells_scattered * 5 / 8 | 1; }
 };
 
 }  // namespace ringmain::partition_log

@@ -162,20 +162,20 @@ public:
     }
     [[nodiscard]] bool out_of_reach() const noexcept { return tickets_.out_of_reach(); }
 
-    /// Publishes records in order under one reservation at a time; `offsets` gets each record's offset.
-    /// Requires parts.size() <= offsets.size().
+    /// Publishes records in order under one reservation at a time; `offsets` gets each record's offset. Until then it has
+    /// where the record's body is. Requires parts.size() <= offsets.size().
     [[nodiscard]] BatchPublished publish_batch(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
         std::size_t done = 0;
         std::uint64_t tries = 0;
         while (done < parts.size()) {
             if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_), done};  // before the copies
-            const Run run = place_run(parts.subspan(done));
+            const Run run = place_run(parts.subspan(done), offsets.subspan(done));
             if (run.status != Status::ok) return {run.status, done};
             std::size_t in_run = 0;
             while (in_run < run.count) {
                 if (log_.block && !has_room(log_, start_seen_)) return {no_room_status(log_), done};
                 if (tries++ > log_.records) return {Status::exhausted, done};
-                const std::size_t committed = commit_run(parts.subspan(done, run.count - in_run), in_run, offsets.subspan(done));
+                const std::size_t committed = commit_run(parts.subspan(done, run.count - in_run), offsets.subspan(done));
                 in_run += committed;
                 done += committed;
                 if (committed != 0) {
@@ -189,7 +189,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t kRunMax = 256;  // geometry: batch_records_max <= 256
     struct Run {
         Status status = Status::ok;
         std::size_t count = 0;
@@ -207,7 +206,7 @@ private:
     [[nodiscard, gnu::always_inline]] bool write_and_commit(std::uint64_t offset, const RecordParts& parts,
                                                             Location location) noexcept {
         auto& cell = tickets_.cell(offset);
-        tickets_.prefetch_ahead(cell);
+        tickets_.prefetch_ahead(offset);
         const auto claim = tickets_.claim(cell, offset);
         if (!claim.mine) [[unlikely]] return false;
         tickets_.write_cell(cell, parts, location);
@@ -217,27 +216,30 @@ private:
     }
 
     /// The longest run whose large bodies are in the extent together: nothing may be reserved in an extent that is sealed.
-    [[nodiscard]] Run place_run(std::span<const RecordParts> parts) noexcept {
+    [[nodiscard]] Run place_run(std::span<const RecordParts> parts, std::span<Location> locations) noexcept {
         const std::size_t most = parts.size() < log_.batch_records_max ? parts.size() : log_.batch_records_max;
         std::size_t count = 0;
         for (; count < most; ++count) {
             const std::uint64_t length = parts[count].length();
-            if (count != 0 && !bodies_.fits_inline(length) && !bodies_.fits_extent(length)) break;
+            if (bodies_.fits_inline(length)) [[likely]] {
+                locations[count] = kInCell;
+                continue;
+            }
+            if (count != 0 && !bodies_.fits_extent(length)) break;
             const Reserved placed = bodies_.place(parts[count]);
             if (placed.status != Status::ok) return {placed.status, 0};
-            locations_[count] = placed.location;
+            locations[count] = placed.location;
         }
         return {Status::ok, count};
     }
 
     /// One reservation for the rest of a placed run. The first ticket that is lost gives up those behind it, so that the
     /// order inside the batch is kept. Returns how many were committed.
-    [[nodiscard]] std::size_t commit_run(std::span<const RecordParts> parts, std::size_t placed_from,
-                                         std::span<std::uint64_t> offsets) noexcept {
+    [[nodiscard]] std::size_t commit_run(std::span<const RecordParts> parts, std::span<std::uint64_t> offsets) noexcept {
         const std::uint64_t first = tickets_.take(parts.size());
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const std::uint64_t offset = first + i;
-            if (!write_and_commit(offset, parts[i], locations_[placed_from + i])) {
+            if (!write_and_commit(offset, parts[i], offsets[i])) {
                 for (std::size_t rest = i + 1; rest < parts.size(); ++rest) tickets_.give_up(first + rest);
                 tickets_.idle();
                 return i;
@@ -252,7 +254,6 @@ private:
     Tickets<M> tickets_;
     BodyWriter<M> bodies_;
     std::uint64_t start_seen_ = 0;
-    Location locations_[kRunMax];
 };
 
 }  // namespace ringmain::partition_log

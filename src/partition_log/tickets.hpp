@@ -34,7 +34,7 @@ template <class M>
 class Tickets {
 public:
     Tickets(const LogMemory<M>& log, std::uint32_t slot) noexcept
-        : log_(log), entry_(&log.producers[slot]), prefetch_bytes_(log.records < kPrefetchRecordsMin ? 0 : kPrefetchCells << log.cell_shift),
+        : log_(log), entry_(&log.producers[slot]), prefetch_cells_(log.records < kPrefetchRecordsMin ? 0 : kPrefetchCells),
           last_line_((std::uint64_t{1} << log.cell_shift) - kCacheLine) {}
 
     /// Reserves `count` consecutive offsets and returns the first. Requires room (block policy) and count <= batch_records_max.
@@ -120,9 +120,9 @@ public:
         }
     }
 
-    /// The next cells are known long before their turn: fetches one of the same lane for writing.
-    [[gnu::always_inline]] void prefetch_ahead(const Cell& cell) const noexcept {
-        const auto* const ahead = reinterpret_cast<const std::byte*>(&cell) + prefetch_bytes_;
+    /// The next cells are known long before their turn: fetches one for writing.
+    [[gnu::always_inline]] void prefetch_ahead(std::uint64_t offset) const noexcept {
+        const auto* const ahead = reinterpret_cast<const std::byte*>(&log_.cell(offset + prefetch_cells_));
         M::prefetch_for_write(ahead);
         M::prefetch_for_write(ahead + last_line_);
     }
@@ -167,15 +167,13 @@ private:
     bool close_from(std::uint64_t offset, std::uint64_t& seen) noexcept;
     [[gnu::noinline]] void release_late(typename M::template Atomic<std::uint64_t>& word, std::uint64_t seen) noexcept;
 
-    // 3 cells of a lane are 24 offsets. Rings that stay in the cache gain nothing; past the end of a lane the line is
-    // fetched in vain.
-    static constexpr std::uint64_t kPrefetchCells = 3;
-    static constexpr std::uint64_t kPrefetchRecordsMin = 256;
+    static constexpr std::uint64_t kPrefetchCells = 24;
+    static constexpr std::uint64_t kPrefetchRecordsMin = 256;  // smaller rings stay in the cache
     static constexpr std::uint64_t kCacheLine = 64;
 
     LogMemory<M> log_;
     typename LogMemory<M>::Producer* entry_;
-    std::uint64_t prefetch_bytes_;
+    std::uint64_t prefetch_cells_;
     std::uint64_t last_line_;  // of a cell; in one of 64 bytes the only one
     std::uint64_t start_passed_ = 0;
     std::uint64_t count_ = 0;
