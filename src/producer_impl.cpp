@@ -172,15 +172,14 @@ PublishResult Producer::Impl::publish_patiently(PartitionProducer& producer, par
     return {published.status, partition, published.offset};
 }
 
-/// Everything that publish would refuse the record for, whatever is in the log.
-Status Producer::Impl::check(const ProducerRecord& record) const noexcept {
+/// Everything that publish would refuse the record for, whatever is in the log. `parts` are complete but for headers.
+Status Producer::Impl::check(const ProducerRecord& record, partition_log::RecordParts& parts) const noexcept {
     std::uint64_t headers_bytes = 0;
     if (!record.headers.empty()) {
         const auto bytes = encoded_headers_bytes(record.headers);
         if (!bytes) return Status::invalid;
         headers_bytes = *bytes;
     }
-    partition_log::RecordParts parts;
     const Status status = take_apart(record, nullptr, headers_bytes, record_bytes_max_, parts);
     if ((producer_id_ | record.sequence) != 0 && status == Status::ok) [[unlikely]] return check_stamp(record, parts);
     return status;
@@ -192,7 +191,10 @@ Status Producer::Impl::check_stamp(const ProducerRecord& record, partition_log::
 
 Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, std::span<PublishResult> results) noexcept {
     batch_.partitions.resize(records.size());
+    batch_.parts.resize(records.size());
+    batch_.one_share = true;
     std::optional<std::uint32_t> null_key;
+    std::optional<std::int64_t> now_ns;  // one reading for all
     Status refusal = Status::ok;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const ProducerRecord& record = records[i];
@@ -201,10 +203,15 @@ Status Producer::Impl::prepare_batch(std::span<const ProducerRecord> records, st
             if (!null_key) null_key = next_sound();
             return *null_key;
         });
-        const Status status = exists(partition) ? check(record) : Status::invalid;
+        partition_log::RecordParts& parts = batch_.parts[i];
+        parts = {};
+        const Status status = exists(partition) ? check(record, parts) : Status::invalid;
+        if (!record.timestamp_ns && !now_ns) now_ns = clock_ns();
+        parts.timestamp_ns = record.timestamp_ns ? *record.timestamp_ns : *now_ns;
         batch_.partitions[i] = partition;
+        batch_.one_share &= partition == batch_.partitions[0] && record.headers.empty();
         if (refusal == Status::ok) refusal = status;
-        if (!results.empty()) results[i] = {status == Status::ok ? Status::not_attempted : status, batch_.partitions[i], 0};
+        if (!results.empty()) results[i] = {status == Status::ok ? Status::not_attempted : status, partition, 0};
     }
     return refusal;
 }
@@ -223,44 +230,56 @@ std::uint64_t Producer::Impl::share_headers_bytes(std::span<const ProducerRecord
 /// were checked.
 void Producer::Impl::encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept {
     batch_.indices.clear();
-    batch_.parts.clear();
+    batch_.share.clear();
     batch_.headers.resize(share_headers_bytes(records, partition));
     std::byte* headers_end = batch_.headers.data();
     for (std::size_t i = 0; i < records.size(); ++i) {
         if (batch_.partitions[i] != partition) continue;
         batch_.partitions[i] = kTaken;
         batch_.indices.push_back(i);
-        partition_log::RecordParts& parts = batch_.parts.emplace_back();
-        const std::byte* const headers = headers_end;
+        partition_log::RecordParts& parts = batch_.share.emplace_back(batch_.parts[i]);
+        parts.headers = headers_end;
         if (!records[i].headers.empty()) headers_end = encode_headers(records[i].headers, headers_end);
-        (void)take_apart(records[i], headers, static_cast<std::uint64_t>(headers_end - headers), record_bytes_max_, parts);
-        parts.timestamp_ns = timestamp_of(records[i]);
     }
+}
+
+/// Publishes what goes to one partition. `batch_.offsets` has the offsets of as many as it says.
+BatchResult Producer::Impl::publish_parts(std::span<const partition_log::RecordParts> parts, std::uint32_t partition, Wait wait) noexcept {
+    Status status = Status::ok;
+    PartitionProducer* const producer = attached(partition, status);
+    if (producer == nullptr) return {status, 0};
+    batch_.offsets.resize(parts.size());
+    const std::span offsets(batch_.offsets);
+    std::size_t done = 0;
+    status = persist(*producer, wait, [&] {
+                 const auto published = producer->publish_batch(parts.subspan(done), offsets.subspan(done));
+                 done += published.count;
+                 return published;
+             }).status;
+    return {status, done};
+}
+
+/// Nearly always a batch is one share, whose parts are ready.
+BatchResult Producer::Impl::publish_one_share(std::span<PublishResult> results, Wait wait) noexcept {
+    const std::uint32_t partition = batch_.partitions[0];
+    const BatchResult share = publish_parts(batch_.parts, partition, wait);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        results[i] = i < share.published ? PublishResult{Status::ok, partition, batch_.offsets[i]} : PublishResult{share.status, partition, 0};
+    }
+    return share;
 }
 
 BatchResult Producer::Impl::publish_share(std::span<const ProducerRecord> records, std::size_t first,
                                           std::span<PublishResult> results, Wait wait) noexcept {
     const std::uint32_t partition = batch_.partitions[first];
     encode_share(records, partition);
-    Status status = Status::ok;
-    PartitionProducer* producer = attached(partition, status);
-    std::size_t done = 0;
-    batch_.offsets.resize(batch_.indices.size());
-    if (producer != nullptr) {
-        const auto rest = [&] {
-            const auto published = producer->publish_batch(std::span(batch_.parts).subspan(done), std::span(batch_.offsets).subspan(done));
-            done += published.count;
-            return published;
-        };
-        status = persist(*producer, wait, rest).status;
+    const BatchResult share = publish_parts(batch_.share, partition, wait);
+    if (results.empty()) return share;
+    for (std::size_t i = 0; i < batch_.indices.size(); ++i) {
+        results[batch_.indices[i]] = i < share.published ? PublishResult{Status::ok, partition, batch_.offsets[i]}
+                                                         : PublishResult{share.status, partition, 0};
     }
-    if (!results.empty()) {
-        for (std::size_t i = 0; i < batch_.indices.size(); ++i) {
-            results[batch_.indices[i]] = i < done ? PublishResult{Status::ok, partition, batch_.offsets[i]}
-                                                  : PublishResult{status, partition, 0};
-        }
-    }
-    return {status, done};
+    return share;
 }
 
 /// Each record under its own ticket: the sequence of one ticket at a time can be in doubt when this process dies.
@@ -290,6 +309,7 @@ BatchResult Producer::Impl::publish_batch(std::span<const ProducerRecord> record
     }
     total.status = prepare_batch(records, results);
     if (total.status == Status::ok && named()) return publish_named_batch(records, results, wait);
+    if (total.status == Status::ok && batch_.one_share && !records.empty()) return publish_one_share(results, wait);
     for (std::size_t i = 0; i < records.size() && total.status == Status::ok; ++i) {
         if (batch_.partitions[i] == kTaken) continue;
         const BatchResult share = publish_share(records, i, results, wait);

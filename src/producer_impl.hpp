@@ -115,7 +115,7 @@ private:
                                                   Wait wait) noexcept;
 
     [[nodiscard]] Status lend_memory(std::size_t value_bytes) noexcept;
-    [[nodiscard]] Status check(const ProducerRecord& record) const noexcept;
+    [[nodiscard]] Status check(const ProducerRecord& record, partition_log::RecordParts& parts) const noexcept;
     [[nodiscard, gnu::noinline]] Status check_stamp(const ProducerRecord& record, partition_log::RecordParts parts) const noexcept;
     /// Before anything is published: chooses the partition of each record and checks it. Gives `results`, if any, each
     /// record's own refusal, or not_attempted, and returns the first refusal.
@@ -126,14 +126,19 @@ private:
     [[nodiscard]] std::uint64_t share_headers_bytes(std::span<const ProducerRecord> records, std::uint32_t partition) const noexcept;
     void encode_share(std::span<const ProducerRecord> records, std::uint32_t partition) noexcept;
 
+    [[nodiscard]] BatchResult publish_parts(std::span<const partition_log::RecordParts> parts, std::uint32_t partition, Wait wait) noexcept;
+    [[nodiscard]] BatchResult publish_one_share(std::span<PublishResult> results, Wait wait) noexcept;
+
     static constexpr std::uint32_t kTaken = ~std::uint32_t{0};  // in batch_.partitions: published already
 
     /// Scratch of a batch, kept so that a warm producer does not allocate.
     struct BatchScratch {
         std::vector<std::uint32_t> partitions;              // of each record
+        std::vector<partition_log::RecordParts> parts;      // of each record, without headers
+        bool one_share = false;                             // all go to one partition, and none has headers
         std::vector<std::size_t> indices;                   // the records of one share
-        std::vector<partition_log::RecordParts> parts;
-        std::vector<std::uint64_t> offsets;
+        std::vector<partition_log::RecordParts> share;      // their parts
+        std::vector<std::uint64_t> offsets;                 // of one share
         std::vector<std::byte> headers;
     };
 
