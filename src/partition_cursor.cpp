@@ -105,13 +105,28 @@ Step PartitionCursor::copy_past(partition_log::Found found, PollBatch& batch) {
     return step == Step::record ? copy(view, batch) : step;
 }
 
+/// Up to where cells may be prefetched, ahead of the copies. log_end, which producers write all the time, is read only by a
+/// reader that has so much to read that it does not matter.
+std::uint64_t PartitionCursor::prefetchable() const noexcept {
+    if (!behind_) return 0;
+    const std::uint64_t end = reader_.log_end();
+    return end > kPrefetchMargin ? end - kPrefetchMargin : 0;
+}
+
 Step PartitionCursor::collect(PollBatch& batch, std::size_t count) {
+    const std::uint64_t prefetchable_to = prefetchable();
+    behind_ = false;
     for (std::size_t i = 0; i < count; ++i) {
+        if (position_ + kPrefetchAhead < prefetchable_to) {
+            reader_.prefetch(position_ + kPrefetchAhead);
+            reader_.prefetch_body(position_ + kPrefetchAhead / 2);
+        }
         const Step step = copy_next(batch);
         if (step == Step::record) [[likely]] continue;
         if (step != Step::gap) return step;
         batch.add_gap(gap_);
     }
+    behind_ = count >= kManyRecords;
     return Step::record;
 }
 

@@ -101,6 +101,7 @@ private:
     Step past_damage() noexcept;
     Step stay(std::uint64_t start) noexcept;
     Step report(std::uint64_t to, GapReason reason) noexcept;
+    [[nodiscard]] std::uint64_t prefetchable() const noexcept;
     [[gnu::always_inline]] Step copy_next(PollBatch& batch);
     [[gnu::always_inline]] Step copy(partition_log::RecordView view, PollBatch& batch);
     [[gnu::noinline]] Step copy_past(partition_log::Found found, PollBatch& batch);
@@ -127,6 +128,11 @@ private:
     std::optional<std::uint32_t> gate_;
     OnLoss on_loss_ = OnLoss::earliest;
     bool lost_ = false;
+
+    static constexpr std::uint64_t kPrefetchAhead = 16;
+    static constexpr std::uint64_t kPrefetchMargin = 256;  // what producers may be writing or fetching for it
+    static constexpr std::size_t kManyRecords = 32;
+    bool behind_ = false;  // the last collect() left off because it had many records, not because there were no more
 };
 
 /// Whoever reads by offsets that cannot be waits for ever, or closes tickets that nobody took. Throws Error: corrupt.

@@ -24,12 +24,32 @@ public:
     explicit Reader(const LogMemory<M>& log) noexcept : log_(log) {}
 
     using Cell = typename LogMemory<M>::Cell;
-    /// What is at `offset`? Nothing is fetched ahead: close behind a producer that would pull away the lines it writes next.
+    /// What is at `offset`?
     [[nodiscard, gnu::always_inline]] Found look(std::uint64_t offset, RecordView& view) const noexcept {
         const Cell& cell = log_.cell(offset);
         const std::uint64_t word = cell.word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
         if (word == cell_word(offset, CellState::committed)) [[likely]] return take_apart(offset, cell, view);
         return judge(offset, word);
+    }
+
+    /// Fetches the cell of `offset` into the cache. Only of one that is far from the log end: close behind a producer it would
+    /// pull away the lines that are written next.
+    [[gnu::always_inline]] void prefetch(std::uint64_t offset) const noexcept {
+        const auto* const cell = reinterpret_cast<const std::byte*>(&log_.cell(offset));
+        M::prefetch_for_read(cell);
+        M::prefetch_for_read(cell + (std::uint64_t{1} << log_.cell_shift) - kCacheLine);
+    }
+
+    /// The same for the beginning of a body that is not in its cell; the processor then goes on by itself.
+    [[gnu::always_inline]] void prefetch_body(std::uint64_t offset) const noexcept {
+        constexpr std::uint64_t kMost = 4 * kCacheLine;
+        const Cell& cell = log_.cell(offset);
+        const std::uint64_t shape = cell.shape.load(std::memory_order_relaxed);  // relaxed: a guess of what will be read
+        if ((shape >> 48 & layout::kInExtent) == 0) [[likely]] return;
+        const std::uint64_t length = static_cast<std::uint32_t>(shape);
+        if (const std::byte* const body = in_extent(cell, length)) {
+            for (std::uint64_t at = 0; at < length && at < kMost; at += kCacheLine) M::prefetch_for_read(body + at);
+        }
     }
 
     /// The timestamp of the first record in [from, to), or nothing. Records that go while it looks are passed over.
@@ -104,6 +124,7 @@ private:
         return log_.payload + location;
     }
 
+    static constexpr std::uint64_t kCacheLine = 64;
     LogMemory<M> log_;
 };
 

@@ -100,6 +100,14 @@ struct HostMemory {
 #endif
     }
 
+    static void prefetch_for_read(const void* address) noexcept {
+#if defined(__x86_64__)
+        asm volatile("prefetcht0 (%0)" : : "r"(address));
+#elif defined(__aarch64__)
+        asm volatile("prfm pldl1keep, [%0]" : : "r"(address));
+#endif
+    }
+
 private:
     // A plain memcpy of bytes that may change under it is a data race on paper. The compiler must neither split, repeat
     // nor reorder it around the atomics: the empty asm statements make it opaque. Under ThreadSanitizer the bytes are
