@@ -56,10 +56,10 @@ int main(int argc, char** argv) {
     const char* question = "How long do 64 bytes take to reach another process, here and by what people use today?";
     return contest_main(argc, argv, "peer_round_trip", question, [](Contest& contest) {
         static ScratchBroker scratch;
-        LibraryOptions wide;
-        wide.topic.cell_bytes = 128;
+        LibraryOptions narrow;
+        narrow.topic.cell_bytes = 64;
         add_own(contest, scratch, "Ringmain", "default options, publish, visit in place, p50", {});
-        add_own(contest, scratch, "Ringmain 128 B cells", "cells of 128 bytes, publish, visit in place, p50", wide);
+        add_own(contest, scratch, "Ringmain 64 B cells", "body in an extent, publish, visit in place, p50", narrow);
         contest.add(
             {"line ping-pong", "ns", "half a round trip of one bare cache line, p50", [&options = contest.options()] {
                  return latency_sample(

@@ -57,17 +57,13 @@ void add_own(Contest& contest, ScratchBroker& scratch, Idle idle) {
     LibraryOptions plain;
     LibraryOptions exclusive;
     exclusive.exclusive = true;
-    LibraryOptions wide;
-    wide.topic.cell_bytes = 128;
-    LibraryOptions wide_exclusive = wide;
-    wide_exclusive.exclusive = true;
+    LibraryOptions narrow;
+    narrow.topic.cell_bytes = 64;
     Adder add(contest, idle);
     add.own<64>(scratch, "Ringmain", "shared producer, default options, poll", plain);
     add.own<64>(scratch, "Ringmain exclusive", "exclusive producer, default options, poll", exclusive);
     add.own<64, Send::batch>(scratch, "Ringmain batch", "shared producer, batches of 16, default options, poll", plain);
-    add.own<64>(scratch, "Ringmain 128 B cells", "shared producer, cells of 128 bytes, poll", wide);
-    add.own<64>(scratch, "Ringmain 128 B cells exclusive", "exclusive producer, cells of 128 bytes, poll",
-                wide_exclusive);
+    add.own<64>(scratch, "Ringmain 64 B cells", "shared producer, bodies in an extent, poll", narrow);
     add.own<40>(scratch, "Ringmain 40 B", "shared producer, 40 bytes in a default cell, poll", plain);
     add.own<40>(scratch, "Ringmain 40 B exclusive", "exclusive producer, 40 bytes in a default cell, poll", exclusive);
 }
@@ -86,8 +82,8 @@ void compare(Contest& contest, const std::string& idle, double shared_wanted) {
         contest.compare({own + " / " + peer + ", " + idle, own + ", " + idle, peer + ", " + idle, wanted});
     };
     against("Ringmain", "rte_ring sp/sc", Wanted{Relation::at_least, shared_wanted});
-    for (const char* own : {"Ringmain exclusive", "Ringmain batch", "Ringmain 128 B cells",
-                            "Ringmain 128 B cells exclusive", "Ringmain 40 B", "Ringmain 40 B exclusive"}) {
+    for (const char* own :
+         {"Ringmain exclusive", "Ringmain batch", "Ringmain 64 B cells", "Ringmain 40 B", "Ringmain 40 B exclusive"}) {
         against(own, "rte_ring sp/sc", {});
     }
     for (const char* peer : {"rte_ring mp/sc", "boost message_queue", "pipe", "Unix socket", "POSIX mq",
@@ -121,7 +117,7 @@ int main(int argc, char** argv) {
             contest.compare({std::string("40 B exclusive / lines through 4 MiB") + idle,
                              std::string("Ringmain 40 B exclusive") + idle, "lines through 4 MiB", wanted});
             contest.compare({std::string("64 B exclusive, as two lines / lines through 8 MiB") + idle,
-                             std::string("Ringmain 128 B cells exclusive") + idle, "lines through 8 MiB", wanted, 2.0});
+                             std::string("Ringmain exclusive") + idle, "lines through 8 MiB", wanted, 2.0});
         }
     });
 }

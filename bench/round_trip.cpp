@@ -40,8 +40,8 @@ void add_yardsticks(Contest& contest) {
 
 void add_contestants(Contest& contest, ScratchBroker& scratch) {
     LibraryOptions plain;
-    LibraryOptions wide;
-    wide.topic.cell_bytes = 128;
+    LibraryOptions narrow;
+    narrow.topic.cell_bytes = 64;
     LibraryOptions exclusive;
     exclusive.exclusive = true;
     LibraryOptions clock;
@@ -56,9 +56,9 @@ void add_contestants(Contest& contest, ScratchBroker& scratch) {
     add_library<40, DirectLink<40>>(contest, scratch, "40 B direct",
                                     "the partition log without the public classes, p50", plain);
     add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in a 128 B cell",
-                                                  "publish, visit in place, p50", wide);
+                                                  "publish, visit in place, p50", plain);
     add_library<64, LibraryLink<64, Read::visit>>(contest, scratch, "64 B in an extent", "publish, visit in place, p50",
-                                                  plain);
+                                                  narrow);
     add_library<1024, LibraryLink<1024, Read::visit>>(contest, scratch, "1 KiB", "publish, visit in place, p50", plain);
 }
 

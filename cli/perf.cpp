@@ -132,7 +132,7 @@ void add_perf(CLI::App& app) {
     command->add_flag("--exclusive", plan->exclusive, "Each producer is the only one of its partitions");
     add_number(*command, "--rate", plan->rate, {1, perf::kRateMax}, "Records a second of all producers together")
         ->type_name("R");
-    add_number(*command, "--cell", plan->cell_bytes, {64, 256}, "Bytes of a cell: 64, 128 or 256 (64)")
+    add_number(*command, "--cell", plan->cell_bytes, {64, 256}, "Bytes of a cell: 64, 128 or 256 (128)")
         ->type_name("BYTES");
     add_choice(*command, "--wait", plan->wait,
                {{"spin", WaitStrategy::spin}, {"yield", WaitStrategy::yield}, {"block", WaitStrategy::block}},

@@ -27,7 +27,7 @@ struct Plan {
     std::uint64_t rate = 0;  ///< Records a second of all producers together; 0: as fast as they can.
     std::uint32_t producers = 1;
     std::uint32_t partitions = 1;
-    std::uint32_t cell_bytes = 64;
+    std::uint32_t cell_bytes = 128;
     WhenFull when_full = WhenFull::block;
     WaitStrategy wait = WaitStrategy::spin;
     bool exclusive = false;

@@ -144,7 +144,7 @@ void add_create(CLI::App& topic, const Arguments& arguments) {
              "Cells per partition, a power of two from 16 to 256M (default 64K)")
         ->type_name("N");
     add_size(*create, "--cell", options.cell_bytes, {64, 256},
-             "Bytes of a cell: 64, 128 or 256; all but 24 carry small records inline (default 64)")
+             "Bytes of a cell: 64, 128 or 256; all but 24 carry small records inline (default 128)")
         ->type_name("B");
     add_size(*create, "--payload", options.payload_bytes, {0, kPayloadMax},
              "Bytes per partition for larger records: 0, or a power of two from 64K to 64G (default 16M)")

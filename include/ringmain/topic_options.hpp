@@ -76,7 +76,7 @@ struct TopicOptions {
     /// Cells per partition: a power of two, kRecordsMin to kRecordsMax, at least 4 x producer_slots. How many records are
     /// kept also depends on payload_bytes, unless all travel inline (TopicDescription::retained_records).
     std::uint64_t records = 65'536;
-    std::uint32_t cell_bytes = 64;        ///< 64, 128 or 256; cell_bytes - 24 bytes of key, value and headers travel inline.
+    std::uint32_t cell_bytes = 128;       ///< 64, 128 or 256; cell_bytes - 24 bytes of key, value and headers travel inline.
     /// Memory for larger records per partition: 0 (none) or a power of two, kPayloadMin to kPayloadMax, at least 8 KiB and at
     /// most 2 GiB x producer_slots. At most twice TopicDescription::retained_payload_bytes.
     std::uint64_t payload_bytes = 1 << 24;

@@ -27,6 +27,7 @@ struct Place {
         TopicOptions options;
         options.records = records;
         options.producer_slots = 16;
+        options.cell_bytes = 64;
         options.payload_bytes = 1 << 17;
         (void)broker.create_topic(kTopic, options);
     }

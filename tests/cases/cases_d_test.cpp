@@ -76,6 +76,7 @@ std::string leftovers(const fs::path& broker) {
 std::string create_on_full_tmpfs(const fs::path& directory, std::uint64_t payload_bytes) {
     Broker broker(directory / "broker", Broker::Mode::open_or_create);
     TopicOptions options;
+    options.cell_bytes = 64;
     options.payload_bytes = payload_bytes;
     const std::string answer = code_and_text(thrown_by([&] { return broker.create_topic("big", options); }));
     options.payload_bytes = 0;
@@ -202,6 +203,7 @@ TEST_CASE("D02 Space that goes away during a creation is an error, not a signal,
         });
         TopicOptions options;
         options.records = 1 << 15;
+        options.cell_bytes = 64;
         options.payload_bytes = 1 << 20;
         options.partitions = 2;
         for (int i = 0; i < 60; ++i) {

@@ -57,6 +57,7 @@ struct Place {
         TopicOptions options;
         options.records = 1024;
         options.producer_slots = 4;
+        options.cell_bytes = 64;
         options.payload_bytes = 1 << 16;
         (void)broker.create_topic(kTopic, options);
     }

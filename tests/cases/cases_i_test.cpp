@@ -19,6 +19,7 @@ TopicOptions options_of(std::uint64_t records, std::uint64_t payload_bytes = 1 <
     TopicOptions options;
     options.records = records;
     options.producer_slots = 4;
+    options.cell_bytes = 64;
     options.payload_bytes = payload_bytes;
     return options;
 }

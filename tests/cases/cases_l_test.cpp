@@ -35,6 +35,7 @@ struct Topic {
         TopicOptions options;
         options.records = records;
         options.producer_slots = 8;
+        options.cell_bytes = 64;
         options.payload_bytes = payload_bytes;
         broker.create_topic("order", options);
     }

@@ -37,6 +37,7 @@ TopicOptions small() {
     TopicOptions options;
     options.records = 16;
     options.producer_slots = 2;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     return options;
 }

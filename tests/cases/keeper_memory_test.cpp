@@ -37,6 +37,7 @@ TopicOptions small() {
     TopicOptions options;
     options.records = 1024;
     options.producer_slots = 4;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     return options;
 }

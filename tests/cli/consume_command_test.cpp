@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli_process.hpp"
+#include "layout/partition.hpp"
 #include "ringmain/broker.hpp"
 #include "ringmain/producer.hpp"
 #include "support/catch.hpp"
@@ -289,7 +290,7 @@ TEST_CASE("Consume of a topic whose log end is damaged fails instead of waiting"
     std::fstream log(broker.directory() / "topics/t/0.log", std::ios::in | std::ios::out | std::ios::binary);
     REQUIRE(log);
     const std::uint64_t damaged = 1'000'000;
-    log.seekp(4096).write(reinterpret_cast<const char*>(&damaged), sizeof damaged).flush();
+    log.seekp(static_cast<std::streamoff>(layout::kControlAt)).write(reinterpret_cast<const char*>(&damaged), sizeof damaged).flush();
     for (const std::vector<std::string>& command :
          std::vector<std::vector<std::string>>{{"consume", "t", "-e"}, {"consume", "t"}, {"produce", "t"}}) {
         const CliResult result = broker.run(command, "x\n");

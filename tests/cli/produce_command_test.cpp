@@ -278,7 +278,7 @@ TEST_CASE("Produce names the line of a file that cannot be published, and publis
     const CliBroker broker;
     broker.create_topic("t", {"--payload", "0"});
     const std::string file = (broker.directory() / "lines").string();
-    std::ofstream(file) << "a,1\nb,2\nc," << std::string(100, 'x') << "\nd,4\n";
+    std::ofstream(file) << "a,1\nb,2\nc," << std::string(105, 'x') << "\nd,4\n";
     const CliResult result = broker.run({"produce", "t", "-K", ",", file});
     CHECK(result.exit_code == 1);
     CHECK_THAT(result.errors, contains("line 3 of " + file) && contains("2 records published"));

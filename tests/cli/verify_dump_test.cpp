@@ -74,12 +74,12 @@ TEST_CASE("Dump shows the raw bytes of a cell and what they mean") {
     const CliResult text = broker.run({"dump", "t", "-p", "0", "-o", "0"});
     CHECK(text.exit_code == 0);
     CHECK_THAT(text.output, contains("topic t partition 0 offset 0\n") && contains("committed") &&
-                                contains("key length     3\n") && contains("cell, 64 bytes\n00000000: ") &&
+                                contains("key length     3\n") && contains("cell, 128 bytes\n00000000: ") &&
                                 contains("KEY") && contains("VALUE"));
     const Json cell = Json::parse(broker.run({"dump", "t", "-o", "0", "--json"}).output);
     CHECK(cell["offset"] == 0);
     CHECK(cell["key_length"] == 3);
-    CHECK(cell["cell_base64"].get<std::string>().size() == 88);
+    CHECK(cell["cell_base64"].get<std::string>().size() == 172);
 }
 
 TEST_CASE("Dump of an offset that is not in the log is refused with the range") {

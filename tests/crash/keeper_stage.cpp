@@ -71,6 +71,7 @@ TopicOptions small() {
     TopicOptions options;
     options.records = 64;
     options.producer_slots = 2;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     options.when_full = WhenFull::block;
     return options;

@@ -34,6 +34,7 @@ public:
         TopicOptions options;
         options.records = kRecords;
         options.producer_slots = 2;
+        options.cell_bytes = 64;
         options.payload_bytes = 1 << 16;
         options.when_full = when_full;
         place.broker.create_topic("t", options);

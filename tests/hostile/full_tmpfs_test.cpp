@@ -60,6 +60,7 @@ TopicOptions small() {
     TopicOptions options;
     options.records = 256;
     options.producer_slots = 4;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     return options;
 }

@@ -151,6 +151,7 @@ void make_image_topics(Broker& broker) {
     TopicOptions options;
     options.records = 16;
     options.producer_slots = 4;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     options.groups = 4;
     options.members = 4;

@@ -31,6 +31,7 @@ struct TestTopic {
         options.partitions = partitions;
         options.records = 64;
         options.producer_slots = 2;
+        options.cell_bytes = 64;
         options.payload_bytes = 1 << 16;
         broker.create_topic("t", options);
     }

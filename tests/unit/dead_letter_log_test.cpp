@@ -85,6 +85,7 @@ struct Place : test::TestBroker {
         TopicOptions options;
         options.records = 64;
         options.producer_slots = 2;
+        options.cell_bytes = 64;
         options.payload_bytes = 1 << 16;
         return options;
     }

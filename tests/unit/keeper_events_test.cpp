@@ -27,6 +27,7 @@ TopicOptions small(WhenFull when_full = WhenFull::overwrite) {
     TopicOptions options;
     options.records = 64;
     options.producer_slots = 2;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     options.when_full = when_full;
     return options;

@@ -19,6 +19,7 @@ TopicOptions small_topic(std::uint32_t partitions = 1) {
     options.partitions = partitions;
     options.records = 64;
     options.producer_slots = 4;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     return options;
 }

@@ -34,6 +34,7 @@ struct TestTopic {
 TopicOptions with_partitions(std::uint32_t count) {
     TopicOptions options;
     options.partitions = count;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     return options;
 }

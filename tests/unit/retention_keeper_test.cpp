@@ -19,6 +19,7 @@ TopicOptions small(Retention retention, WhenFull when_full = WhenFull::overwrite
     TopicOptions options;
     options.records = 1024;
     options.producer_slots = 4;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     options.when_full = when_full;
     options.retention = retention;

@@ -18,6 +18,7 @@ TopicDescription create(Broker& broker, WhenFull when_full) {
     TopicOptions options;
     options.records = 1024;
     options.producer_slots = kSlots;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     options.when_full = when_full;
     return broker.create_topic("t", options);

@@ -39,6 +39,7 @@ TopicOptions small(std::uint32_t partitions = 1, WhenFull when_full = WhenFull::
     options.partitions = partitions;
     options.records = 64;
     options.producer_slots = 2;
+    options.cell_bytes = 64;
     options.payload_bytes = 1 << 16;
     options.groups = 3;
     options.members = 4;

@@ -50,6 +50,7 @@ struct Place {
         options.partitions = 2;
         options.records = 1024;
         options.producer_slots = 2;
+        options.cell_bytes = 64;
         options.payload_bytes = kPayloadMin;
         broker.create_topic("t", options);
     }
