@@ -159,7 +159,7 @@ CLI::Option* add_queue_options(CLI::App& consume, ConsumeArguments& arguments) {
                "Of a new queue: deliveries before a record goes to the dead letters (default 5; 0: no limit)")
         ->type_name("COUNT")
         ->needs(queue);
-    add_number(consume, "--max-in-flight", arguments.queue.in_flight_max, {1, kWorkerInFlightMax}, "Records held at a time (default 1000)")
+    add_number(consume, "--max-in-flight", arguments.queue.max_in_flight, {1, kWorkerInFlightMax}, "Records held at a time (default 1000)")
         ->type_name("COUNT")
         ->needs(queue);
     return queue;

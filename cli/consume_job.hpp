@@ -19,7 +19,7 @@ struct QueueConsumeOptions {
     QueueOptions create;            ///< If it does not exist.
     bool created_as_asked = false;  ///< An option of a new queue was given: one that exists must have the same.
     bool manual = false;            ///< Answers come on standard input.
-    std::uint32_t in_flight_max = 1'000;
+    std::uint32_t max_in_flight = 1'000;
 };
 
 struct ConsumeOptions {

@@ -65,7 +65,7 @@ void examine_losses(const BrokerStats& stats, const QueueDescription& queue, Fin
         "queue-lost", queue_object(queue),
         fmt::format("lost {} in partitions {}, which went before they were finished: more workers, a topic that holds more, or one that "
                     "blocks and a queue that gates",
-                    counted(lost, "record"), fmt::join(partitions_with(queue, [](const auto& partition) { return partition.lost; }), " "))));
+                    counted(lost, "record"), fmt::join(partitions_with(queue, [](const auto& partition) { return lost_of(partition); }), " "))));
     finding.command = ringmain_command(stats, "queue describe " + queue_arguments(queue));
     finding.mends = false;
 }

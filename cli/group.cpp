@@ -100,7 +100,9 @@ void add_describe(CLI::App& group, const Arguments& arguments) {
     add_lag_options(*describe, arguments);
     describe->footer(
         "COMMITTED(NEXT) is the next offset that the group reads; '-': nobody has committed yet. LOST: records that went before "
-        "the\ngroup read them; they are not in LAG.\n\n"
+        "the\ngroup read them; they are not in LAG. Of a group with retries also: WAITING for their back-off; IN-HAND: an attempt "
+        "has\nbegun; ENDING: on their way to the dead letters, or stopped at; FINISHED behind one that is not; and what was counted "
+        "since\nthe group began.\n\n"
         "Examples:\n  ringmain group describe billing\n  ringmain group describe billing -t trades --json");
     describe->callback([describe, arguments] { run_describe(*describe, *arguments); });
 }

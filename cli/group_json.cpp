@@ -3,6 +3,7 @@
 
 #include "group_report.hpp"
 #include "json_values.hpp"
+#include "retry_report.hpp"
 
 namespace ringmain::cli {
 
@@ -50,6 +51,7 @@ Json partition_to_json(const GroupPartitionDescription& partition) {
     json["fenced"] = partition.fenced;
     json["handovers"] = partition.handovers;
     json["records_until_loss"] = or_null(partition.records_until_loss);
+    json["retries"] = retries_to_json(partition);
     return json;
 }
 
@@ -58,6 +60,7 @@ Json holder_to_json(const LogHolder& holder) {
             {"partition", holder.partition},
             {"kind", holder.queue ? "queue" : holder.group ? "group" : "gate"},
             {"name", holder.name},
+            {"letters", holder.letters},
             {"holds", holder.lowest},
             {"offset", holder.offset},
             {"start", holder.log_start},
@@ -89,6 +92,7 @@ Json group_to_json(const GroupDescription& group) {
             {"gating", group.gating},
             {"lag_records_max", group.lag_records_max},
             {"lag_ms_max", group.lag_time_max.count()},
+            {"retries", retries_to_json(group)},
             {"members", std::move(members)},
             {"partitions", std::move(partitions)}};
 }

@@ -6,6 +6,7 @@
 
 #include "group_report.hpp"
 #include "numbers.hpp"
+#include "retry_report.hpp"
 #include "times.hpp"
 
 namespace ringmain::cli {
@@ -90,6 +91,7 @@ void add_options(std::string& text, const GroupDescription& group) {
         add(text, "let go beyond     {} of lag\n", counted(group.lag_records_max, "record"));
     if (group.lag_time_max.count() != 0)
         add(text, "let go beyond     {} ms of lag\n", group.lag_time_max.count());
+    text.append(retry_options_to_text(group));
     add(text, "expires           never; 'ringmain group delete' ends it\n");
 }
 
@@ -102,6 +104,8 @@ void add_members(std::string& text, const GroupDescription& group) {
 }
 
 std::string owner_of(const LogHolder& holder) {
+    if (holder.letters)
+        return fmt::format("dead letters hold it; see 'ringmain dlq list {}', then replay or purge", holder.topic);
     if (!holder.client)
         return holder.group && !holder.queue ? "no member owns it" : "-";
     return holder.static_name.empty() ? to_string(*holder.client)
@@ -158,6 +162,8 @@ std::string group_to_text(const GroupDescription& group) {
             partition.fenced, partition.handovers, partition.gates ? "yes" : "no", time_or_dash(partition.committed_ns),
             owner_of(group, partition.owner));
     }
+    if (const std::string retries = retries_to_text(group); !retries.empty())
+        text.append("\n").append(retries);
     return text;
 }
 

@@ -81,7 +81,7 @@ void add_list(CLI::App& queue, const Arguments& arguments) {
     list->add_option("-t,--topic", arguments->selection.topic, "Only those of this topic")->type_name("TOPIC");
     list->add_flag("--json", arguments->json, "Print an array of objects");
     list->footer(
-        "LAG: records that are not known to be finished. LOST: those that went before they were finished.\n\n"
+        "LAG: records that are not known to be finished. LOST: those that retention took before they were finished.\n\n"
         "Examples:\n  ringmain queue list\n  ringmain queue list -t orders --json");
     list->callback([list, arguments] { run_list(*list, *arguments); });
 }
@@ -103,7 +103,7 @@ void add_workers(CLI::App& queue, const Arguments& arguments) {
     add_selection(*workers, arguments->selection);
     workers->add_flag("--json", arguments->json, "Print an array of objects");
     workers->footer(
-        "HOLDS: records, AT-MOST so many by the worker's own limit. LATE: answers that came after another worker had the record.\n\n"
+        "IN-FLIGHT: records that it holds, MAX-IN-FLIGHT its own limit. REFUSED: answers that came after another worker had the record.\n\n"
         "Examples:\n  ringmain queue workers mail\n  ringmain queue workers mail --json | jq '.[] | select(.in_flight > 0)'");
     workers->callback([workers, arguments] { run_workers(*workers, *arguments); });
 }

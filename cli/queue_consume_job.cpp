@@ -57,7 +57,7 @@ QueueWorker worker_as_asked(const Broker& broker, const ConsumeOptions& options,
 QueueWorker worker_of(const Broker& broker, const ConsumeOptions& options) {
     const QueueConsumeOptions& queue = *options.queue;
     QueueWorkerOptions worker;
-    worker.in_flight_max = queue.in_flight_max;
+    worker.max_in_flight = queue.max_in_flight;
     if (queue.created_as_asked)
         return worker_as_asked(broker, options, worker);
     try {

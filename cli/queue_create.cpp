@@ -36,13 +36,13 @@ using Arguments = std::shared_ptr<CreateArguments>;
 std::string in_our_words(std::string text) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNames = {{
         {"lock_time", "--lock-time"},
-        {"delivery_limit", "--deliveries"},
+        {"delivery_limit", "--delivery-limit"},
         {"backoff.first", "--backoff-first"},
         {"backoff.max", "--backoff-max"},
         {"backoff.factor", "--backoff-factor"},
         {"backoff.jitter", "--backoff-jitter"},
-        {"dead_letter_topic", "--dead-letters"},
-        {"in_flight_max", "--in-flight"},
+        {"dead_letter_topic", "--dead-letter-topic"},
+        {"max_in_flight", "--max-in-flight"},
         {"window ", "--window "},
         {"exhausted is", "--exhausted is"},
         {"expired is", "--expired is"},
@@ -109,7 +109,7 @@ void add_queue_create(CLI::App& queue) {
     create->add_flag("--gating", options.gating, "On a topic that blocks when full: producers wait for unfinished records");
     add_parsed(*create, "--lock-time", options.lock_time, parse_milliseconds, "How long a worker has a record: 10ms to 12h (default 30s)")
         ->type_name("DURATION");
-    add_number(*create, "--deliveries", options.delivery_limit, {0, kDeliveryLimitMax}, "Of a record, before it is given up: 1 to 30 (default 5); 0: no limit")
+    add_number(*create, "--delivery-limit", options.delivery_limit, {0, kDeliveryLimitMax}, "Deliveries of a record before it is given up: 1 to 30 (default 5); 0: no limit")
         ->type_name("N");
     add_parsed(*create, "--backoff-first", options.backoff.first, parse_milliseconds, "Wait after the first failure, up to --backoff-max (default 1s)")->type_name("DURATION");
     add_parsed(*create, "--backoff-max", options.backoff.max, parse_milliseconds, "The longest wait, up to 12h (default 1m)")->type_name("DURATION");
@@ -118,8 +118,8 @@ void add_queue_create(CLI::App& queue) {
     add_parsed(*create, "--exhausted", options.exhausted, parse_end, "What becomes of a record that is given up or rejected: dead-letter (default), skip")
         ->type_name("WHAT");
     add_parsed(*create, "--expired", options.expired, parse_end, "The same when its time to live is over")->type_name("WHAT");
-    create->add_option("--dead-letters", options.dead_letter_topic, "Where dead letters go (default TOPIC.dlq); created if it is not there")->type_name("TOPIC");
-    add_number(*create, "--in-flight", options.in_flight_max, {0, UINT32_MAX}, "Records that all workers hold together at most; 0 (default): no limit")->type_name("N");
+    create->add_option("--dead-letter-topic", options.dead_letter_topic, "Where dead letters go (default TOPIC.dlq); created if it is not there")->type_name("TOPIC");
+    add_number(*create, "--max-in-flight", options.max_in_flight, {0, UINT32_MAX}, "Records that all workers hold together at most; 0 (default): no limit")->type_name("N");
     add_number(*create, "--window", options.window, {0, UINT64_MAX}, "Offsets with unfinished records at most, a power of two; 0 (default): all that the topic holds")
         ->type_name("N");
     create->add_flag("--json", arguments->json, "Print an object");
@@ -127,7 +127,7 @@ void add_queue_create(CLI::App& queue) {
         "A queue takes 8 bytes of memory for each record that the topic holds, and 132 KiB.\n\n"
         "Examples:\n"
         "  ringmain queue create mail -t orders\n"
-        "  ringmain queue create mail -t orders --lock-time 2m --deliveries 3 --backoff-first 5s\n"
+        "  ringmain queue create mail -t orders --lock-time 2m --delivery-limit 3 --backoff-first 5s\n"
         "  ringmain queue create audit -t orders --start latest --exhausted skip --expired skip");
     create->callback([create, arguments] { run(*create, *arguments); });
 }

@@ -2,6 +2,7 @@
 #include "group_report.hpp"
 #include "json_values.hpp"
 #include "queue_report.hpp"
+#include "retry_report.hpp"
 
 namespace ringmain::cli {
 
@@ -15,16 +16,12 @@ Json options_to_json(const QueueDescription& queue) {
             {"gating", options.gating},
             {"lock_time_ms", options.lock_time.count()},
             {"delivery_limit", number_or_null(options.delivery_limit)},
-            {"backoff",
-             {{"first_ms", options.backoff.first.count()},
-              {"max_ms", options.backoff.max.count()},
-              {"factor", options.backoff.factor},
-              {"jitter", options.backoff.jitter}}},
+            {"backoff", backoff_to_json(options.backoff)},
             {"exhausted", to_string(options.exhausted)},
             {"expired", to_string(options.expired)},
             {"dead_letter_topic", text_or_null(queue.dead_letter_topic)},
             {"dead_letters_gone", queue.dead_letters_gone},
-            {"in_flight_max", number_or_null(options.in_flight_max)},
+            {"max_in_flight", number_or_null(options.max_in_flight)},
             {"window", options.window}};
 }
 
@@ -32,7 +29,7 @@ Json worker_to_json(const WorkerDescription& worker) {
     return {{"slot", worker.slot},
             {"client", client_to_json(worker.client)},
             {"in_flight", worker.in_flight},
-            {"in_flight_max", worker.in_flight_max},
+            {"max_in_flight", worker.max_in_flight},
             {"since_ns", number_or_null(worker.since_ns)},
             {"acquired", worker.acquired},
             {"acked", worker.acked},
@@ -63,7 +60,6 @@ Json partition_to_json(const QueuePartitionDescription& partition) {
             {"lag_bytes", or_null(lag.bytes)},
             {"lag_bytes_estimated", lag.bytes_estimated},
             {"lag_ms", ms_or_null(lag.time)},
-            {"gone", lag.lost},
             {"damaged", lag.damaged},
             {"generation", partition.generation},
             {"gates", partition.gates},
@@ -79,12 +75,14 @@ Json partition_to_json(const QueuePartitionDescription& partition) {
             {"redelivered", partition.redelivered},
             {"dead_lettered", partition.dead_lettered},
             {"skipped", partition.skipped},
-            {"lost", partition.lost},
+            {"lost", lost_of(partition)},
             {"letters_refused", partition.letters_refused},
             {"oldest", oldest_to_json(partition)}};
 }
 
 }  // namespace
+
+std::uint64_t lost_of(const QueuePartitionDescription& partition) noexcept { return partition.lost + partition.lag.lost; }
 
 QueueTotals totals_of(const QueueDescription& queue) {
     QueueTotals totals;
@@ -102,7 +100,7 @@ QueueTotals totals_of(const QueueDescription& queue) {
         totals.redelivered += partition.redelivered;
         totals.dead_lettered += partition.dead_lettered;
         totals.skipped += partition.skipped;
-        totals.lost += partition.lost;
+        totals.lost += lost_of(partition);
         totals.letters_refused += partition.letters_refused;
     }
     return totals;

@@ -27,6 +27,8 @@ struct QueueTotals {
     std::uint64_t lost = 0;
     std::uint64_t letters_refused = 0;
 };
+/// Records that retention took before they were finished, whether a worker has found that or not.
+[[nodiscard]] std::uint64_t lost_of(const QueuePartitionDescription& partition) noexcept;
 [[nodiscard]] QueueTotals totals_of(const QueueDescription& queue);
 
 /// Everything in the description.

@@ -8,6 +8,7 @@
 #include "group_report.hpp"
 #include "numbers.hpp"
 #include "queue_report.hpp"
+#include "retry_report.hpp"
 #include "table.hpp"
 #include "times.hpp"
 
@@ -36,17 +37,6 @@ std::string start_of(const Position& start) {
     }
 }
 
-std::string end_of(const QueueDescription& queue, Exhausted end) {
-    if (end != Exhausted::dead_letter)
-        return "skipped";
-    return fmt::format("to the dead letters, topic {}{}", queue.dead_letter_topic, queue.dead_letters_gone ? ", which is gone" : "");
-}
-
-std::string backoff_of(const Backoff& backoff) {
-    return fmt::format("{}, growing {}-fold up to {}, each {:g} % longer or shorter", format_duration(backoff.first), backoff.factor,
-                       format_duration(backoff.max), backoff.jitter * 100);
-}
-
 std::string client_of(const WorkerDescription& worker) { return worker.client ? to_string(*worker.client) : "a client that is gone"; }
 
 /// When something is due, from now.
@@ -69,14 +59,14 @@ std::string oldest_of(const QueuePartitionDescription& partition) {
 }
 
 Table worker_table() {
-    return Table({"<TOPIC", "<QUEUE", "WORKER", "<CLIENT", "<SINCE", "HOLDS", "AT-MOST", "ACQUIRED", "ACKED", "NACKED", "RELEASED", "REJECTED",
-                  "RENEWED", "LATE"});
+    return Table({"<TOPIC", "<QUEUE", "WORKER", "<CLIENT", "<SINCE", "IN-FLIGHT", "MAX-IN-FLIGHT", "ACQUIRED", "ACKED", "NACKED", "RELEASED", "REJECTED",
+                  "RENEWED", "REFUSED"});
 }
 
 void add_workers(Table& table, const QueueDescription& queue) {
     for (const WorkerDescription& worker : queue.workers) {
         table.add({queue.topic, printable(queue.name), number(worker.slot), client_of(worker), time_or_dash(worker.since_ns),
-                   number(worker.in_flight), number(worker.in_flight_max), number(worker.acquired), number(worker.acked),
+                   number(worker.in_flight), number(worker.max_in_flight), number(worker.acquired), number(worker.acked),
                    number(worker.nacked), number(worker.released), number(worker.rejected), number(worker.renewed), number(worker.refused)});
     }
 }
@@ -95,10 +85,10 @@ std::string states_to_text(const QueueDescription& queue) {
 }
 
 std::string counts_to_text(const QueueDescription& queue) {
-    Table table({"PARTITION", "GENERATION", "EXPIRED", "RETURNED", "REDELIVERED", "DEAD-LETTERS", "SKIPPED", "LOST", "LETTERS-REFUSED"});
+    Table table({"PARTITION", "GENERATION", "EXPIRED", "RETURNED", "REDELIVERED", "DEAD-LETTERED", "SKIPPED", "LOST", "LETTERS-REFUSED"});
     for (const QueuePartitionDescription& partition : queue.partitions) {
         table.add({number(partition.lag.partition), number(partition.generation), number(partition.expired), number(partition.returned),
-                   number(partition.redelivered), number(partition.dead_lettered), number(partition.skipped), number(partition.lost),
+                   number(partition.redelivered), number(partition.dead_lettered), number(partition.skipped), number(lost_of(partition)),
                    number(partition.letters_refused)});
     }
     return table.text();
@@ -107,7 +97,7 @@ std::string counts_to_text(const QueueDescription& queue) {
 }  // namespace
 
 std::string queues_to_text(const std::vector<QueueSummary>& queues) {
-    Table table({"<TOPIC", "<QUEUE", "WORKERS", "LAG", "ACQUIRED", "DELAYED", "DEAD-LETTERS", "LOST"});
+    Table table({"<TOPIC", "<QUEUE", "WORKERS", "LAG", "ACQUIRED", "DELAYED", "DEAD-LETTERED", "LOST"});
     for (const QueueSummary& queue : queues) {
         table.add({queue.topic, printable(queue.name), number(queue.workers), number(queue.records), number(queue.acquired),
                    number(queue.delayed), number(queue.dead_lettered), number(queue.lost)});
@@ -123,11 +113,11 @@ std::string queue_options_to_text(const QueueDescription& queue) {
     add(text, "start             {}\n", start_of(options.start));
     add(text, "gating            {}\n", options.gating ? "yes" : "no");
     add(text, "lock time         {}\n", format_duration(options.lock_time));
-    add(text, "deliveries        {}\n", options.delivery_limit == 0 ? "no limit" : fmt::format("{} at most", options.delivery_limit));
-    add(text, "back-off          {}\n", backoff_of(options.backoff));
-    add(text, "given up          {}\n", end_of(queue, options.exhausted));
-    add(text, "time to live over {}\n", end_of(queue, options.expired));
-    add(text, "held by all       {}\n", options.in_flight_max == 0 ? "no limit" : counted(options.in_flight_max, "record") + " at most");
+    add(text, "delivery limit    {}\n", options.delivery_limit == 0 ? "none" : fmt::format("{}", options.delivery_limit));
+    add(text, "back-off          {}\n", backoff_to_text(options.backoff));
+    add(text, "exhausted         {}\n", exhausted_to_text(options.exhausted, queue.dead_letter_topic, queue.dead_letters_gone));
+    add(text, "expired           {}\n", exhausted_to_text(options.expired, queue.dead_letter_topic, queue.dead_letters_gone));
+    add(text, "max in flight     {}\n", options.max_in_flight == 0 ? "no limit" : counted(options.max_in_flight, "record"));
     add(text, "window            {}\n", counted(options.window, "offset"));
     return text;
 }

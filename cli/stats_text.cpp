@@ -152,7 +152,7 @@ void add_queue_row(Table& table, const QueueStats& queue) {
 
 void add_queues(std::string& text, const BrokerStats& stats) {
     Table table({"<TOPIC", "<QUEUE", "WORKERS", "LAG", "AVAILABLE", "DELAYED", "ACQUIRED", "ENDING", "EXPIRED", "RETURNED", "REDELIVERED",
-                 "DEAD-LETTERS", "SKIPPED", "LOST", "LETTERS-REFUSED"});
+                 "DEAD-LETTERED", "SKIPPED", "LOST", "LETTERS-REFUSED"});
     for (const TopicStats& topic : stats.topics) {
         for (const QueueStats& queue : topic.queues)
             add_queue_row(table, queue);

@@ -6,6 +6,7 @@
 #include "group_admin_impl.hpp"
 #include "partition_log/reader.hpp"
 #include "platform/clock.hpp"
+#include "ringmain/dead_letters.hpp"
 
 namespace ringmain {
 
@@ -56,6 +57,7 @@ void GroupAdmin::Impl::add_holders(AdminTopic& topic, std::uint32_t partition, c
         holder.name = group.name;
         holder.group = true;
         holder.queue = group.options.kind == group_table::GroupKind::queue;
+        holder.letters = group.name == kDeadLettersGroup;
         holder.delivered = part.delivered;
         holder.since_ns = part.committed_ns > INT64_MAX ? 0 : static_cast<std::int64_t>(part.committed_ns);
         if (const group_table::MemberView* owner = owner_of(group, part)) {

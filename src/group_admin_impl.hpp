@@ -6,6 +6,7 @@
 //   group_admin_reset.cpp     plans, and doing them
 //   group_admin_deletion.cpp  deleting, and who is in the way
 //   group_admin_holders.cpp   what holds a log start back
+//   group_admin_retries.cpp   retries, as their words say
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 
 #include "broker_impl.hpp"
 #include "group_table/listing.hpp"
+#include "layout/work.hpp"
 #include "partition_log/log_memory.hpp"
 #include "platform/mapping.hpp"
 #include "platform/memory.hpp"
@@ -74,6 +76,8 @@ public:
     std::vector<PartitionResetDone> execute(const ResetPlan& plan, bool force);
     [[nodiscard]] std::vector<LogHolder> who_blocks(std::string_view topic);
 
+    /// The dead-letter topic that a queue or group is linked to was deleted, or is another one by now.
+    [[nodiscard]] bool letters_gone(const layout::WorkSettings& settings);
     /// Throws Error not_found and as Broker::Impl::open_topic.
     [[nodiscard]] AdminTopic& open(std::string_view topic);
     void forget(std::string_view topic);
@@ -103,6 +107,8 @@ private:
 
     using LagIn = GroupLag (*)(AdminTopic&, std::uint32_t slot, std::uint32_t partition, const LagOptions&, std::int64_t now_ns);
     [[nodiscard]] GroupDescription describe(AdminTopic& topic, const View& group, const LagOptions& options, LagIn lag_of) const;
+    /// If the group has retries.
+    void add_retries(AdminTopic& topic, const View& group, GroupDescription& description);
     [[nodiscard]] GroupMemberDescription describe_member(const group_table::MemberView& member) const;
     void add_holders(AdminTopic& topic, std::uint32_t partition, const std::vector<View>& groups, std::vector<LogHolder>& holders) const;
 

@@ -72,7 +72,10 @@ GroupMemberDescription GroupAdmin::Impl::describe_member(const group_table::Memb
 
 GroupDescription GroupAdmin::Impl::describe(std::string_view topic_name, std::string_view group, const LagOptions& options) {
     AdminTopic& topic = open(topic_name);
-    return describe(topic, view(topic, group), options, lag_in);
+    const View found = view(topic, group);
+    GroupDescription description = describe(topic, found, options, lag_in);
+    add_retries(topic, found, description);
+    return description;
 }
 
 std::vector<GroupDescription> GroupAdmin::Impl::describe_all(AdminTopic& topic, const LagOptions& options) const {

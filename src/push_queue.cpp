@@ -28,7 +28,7 @@ struct QueueTask {
 };
 
 QueueWorkerOptions fitting(QueueWorkerOptions worker, const PushOptions& push) {
-    worker.in_flight_max = std::max(worker.in_flight_max, push.max_in_flight);
+    worker.max_in_flight = std::max(worker.max_in_flight, push.max_in_flight);
     return worker;
 }
 

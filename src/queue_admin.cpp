@@ -27,7 +27,7 @@ QueueSummary summary_of(const QueueDescription& queue) {
         summary.acquired += partition.acquired;
         summary.delayed += partition.delayed;
         summary.dead_lettered += partition.dead_lettered;
-        summary.lost += partition.lost;
+        summary.lost += partition.lost + partition.lag.lost;
     }
     return summary;
 }

@@ -126,7 +126,7 @@ layout::WorkSettings work_settings_of(const QueueOptions& options) noexcept {
     settings.delivery_limit = options.delivery_limit;
     settings.exhausted = static_cast<std::uint32_t>(options.exhausted);
     settings.expired = static_cast<std::uint32_t>(options.expired);
-    settings.in_flight_max = options.in_flight_max;
+    settings.in_flight_max = options.max_in_flight;
     return settings;
 }
 
@@ -149,7 +149,7 @@ QueueOptions queue_options_of(const layout::WorkSettings& settings, const group_
     options.exhausted = static_cast<Exhausted>(settings.exhausted);
     options.expired = static_cast<Exhausted>(settings.expired);
     options.dead_letter_topic = letters_name(settings);
-    options.in_flight_max = settings.in_flight_max;
+    options.max_in_flight = settings.in_flight_max;
     options.window = window;
     return options;
 }
@@ -178,7 +178,7 @@ void check_same_queue_options(std::string_view topic, std::string_view queue, co
     same("exhausted", std::string(to_string(found.exhausted)), std::string(to_string(wanted.exhausted)));
     same("expired", std::string(to_string(found.expired)), std::string(to_string(wanted.expired)));
     same("dead_letter_topic", "'" + found.dead_letter_topic + "'", "'" + wanted.dead_letter_topic + "'");
-    same("in_flight_max", std::to_string(found.in_flight_max), std::to_string(wanted.in_flight_max));
+    same("max_in_flight", std::to_string(found.max_in_flight), std::to_string(wanted.max_in_flight));
     same("window", std::to_string(found.window), std::to_string(wanted.window));
 }
 

@@ -21,7 +21,7 @@ std::uint64_t figure(const Memory::Atomic<std::uint64_t>& word) noexcept { retur
 
 WorkerDescription describe_worker(const Slot& worker) {
     WorkerDescription description;
-    description.in_flight_max = static_cast<std::uint32_t>(figure(worker.in_flight_max));
+    description.max_in_flight = static_cast<std::uint32_t>(figure(worker.in_flight_max));
     const std::uint64_t since_ns = figure(worker.since_ns);
     description.since_ns = since_ns > INT64_MAX ? 0 : static_cast<std::int64_t>(since_ns);
     description.acquired = figure(worker.acquired);
@@ -35,15 +35,6 @@ WorkerDescription describe_worker(const Slot& worker) {
 }
 
 }  // namespace
-
-/// Not if that cannot be found out: then it is found by whoever looks at that topic.
-bool QueueReader::letters_gone(const layout::WorkSettings& settings) {
-    try {
-        return groups_.open(letters_name(settings)).files().id() != letters_id(settings);
-    } catch (const Error& error) {
-        return error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted;
-    }
-}
 
 WorkFiles& QueueReader::files(AdminTopic& topic, std::string_view queue) {
     const group_table::GroupRef group = require_queue(topic.files(), queue);
@@ -73,7 +64,7 @@ QueueDescription QueueReader::describe(AdminTopic& topic, std::string_view queue
     description.name = queue;
     description.options = options_of(work);
     description.dead_letter_topic = letters_name(work.settings());
-    description.dead_letters_gone = !description.dead_letter_topic.empty() && letters_gone(work.settings());
+    description.dead_letters_gone = groups_.letters_gone(work.settings());
     const auto held = std::make_unique<HeldByWorker>();
     for (std::uint32_t partition = 0; partition < topic.partitions(); ++partition)
         description.partitions.push_back(describe_partition(topic, work, partition, lag, *held));

@@ -29,7 +29,6 @@ public:
     void forget(std::string_view topic);
 
 private:
-    [[nodiscard]] bool letters_gone(const layout::WorkSettings& settings);
     [[nodiscard]] QueuePartitionDescription describe_partition(AdminTopic& topic, WorkFiles& work, std::uint32_t partition,
                                                                const LagOptions& lag, HeldByWorker& held) const;
     [[nodiscard]] std::vector<WorkerDescription> describe_workers(const WorkFiles& work, const HeldByWorker& held) const;

@@ -28,9 +28,9 @@ constexpr std::uint64_t kReapWaitingMs = 10;
 constexpr std::chrono::milliseconds kSleepMax{100};  // what came due again without a word is found by then
 
 const QueueWorkerOptions& checked(const QueueWorkerOptions& options) {
-    if (options.in_flight_max == 0 || options.in_flight_max > kWorkerInFlightMax) {
-        throw error_about(ErrorCode::invalid_argument, "in_flight_max",
-                          "of " + std::to_string(options.in_flight_max) + " is outside 1.." + std::to_string(kWorkerInFlightMax));
+    if (options.max_in_flight == 0 || options.max_in_flight > kWorkerInFlightMax) {
+        throw error_about(ErrorCode::invalid_argument, "max_in_flight",
+                          "of " + std::to_string(options.max_in_flight) + " is outside 1.." + std::to_string(kWorkerInFlightMax));
     }
     check_reading(options.patience, options.buffer_bytes);
     return options;
@@ -79,7 +79,7 @@ void QueueWorker::Impl::join() {
     slot_ = *slot;
     joined_ = true;
     auto& mine = workers_.slot(slot_);
-    mine.in_flight_max.store(options_.in_flight_max, std::memory_order_relaxed);                                     // relaxed: for show
+    mine.in_flight_max.store(options_.max_in_flight, std::memory_order_relaxed);                                     // relaxed: for show
     mine.since_ns.store(static_cast<std::uint64_t>(platform::realtime_coarse_ns()), std::memory_order_relaxed);  // relaxed: for show
 }
 
@@ -120,7 +120,7 @@ bool QueueWorker::Impl::look_once(std::size_t records_max) {
     batch_.begin(wanted);
     if (wanted == 0) {
         if (records_max != 0) status_ = Status::would_block;
-        return held_ >= options_.in_flight_max;  // nobody but the caller can change that
+        return held_ >= options_.max_in_flight;  // nobody but the caller can change that
     }
     collect(wanted, now);
     const std::size_t got = batch_.records().size();
@@ -143,8 +143,8 @@ void QueueWorker::Impl::collect(std::size_t count, const WorkTime& now) {
 }
 
 std::size_t QueueWorker::Impl::room(std::size_t wanted, const WorkTime& now) {
-    if (held_ >= options_.in_flight_max) count_held(now);
-    const std::size_t mine = std::min<std::size_t>(wanted, options_.in_flight_max - std::min<std::size_t>(held_, options_.in_flight_max));
+    if (held_ >= options_.max_in_flight) count_held(now);
+    const std::size_t mine = std::min<std::size_t>(wanted, options_.max_in_flight - std::min<std::size_t>(held_, options_.max_in_flight));
     if (mine == 0 || rules_.in_flight_max == 0) return mine;
     const auto announced = [&](std::size_t records) {
         return workers_.announce(slot_, static_cast<std::uint32_t>(records), rules_.in_flight_max, now.ms + rules_.lock_ms, now.ms);

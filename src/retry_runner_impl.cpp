@@ -70,7 +70,7 @@ private:
 }  // namespace
 
 RetryRunner::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const GroupOptions& group,
-                        const RetryOptions& options, Runs runs, std::size_t in_flight_max)
+                        const RetryOptions& options, Runs runs, std::size_t max_in_flight)
     : broker_(std::move(broker)),
       fork_guard_(broker_->fork_guard()),
       topic_(broker_->open_topic(topic)),
@@ -79,7 +79,7 @@ RetryRunner::Impl::Impl(std::shared_ptr<Broker::Impl> broker, std::string_view t
       options_(with_settings(options, files_.settings())),
       policy_{files_.rules(), options_.exhausted == Exhausted::stop, options_.order, options_.waiting_max, 0},
       letters_(broker_, topic_, group_.name, dead_letter_topic_of(files_.settings())),
-      flight_(std::move(runs), in_flight_max) {
+      flight_(std::move(runs), max_in_flight) {
     policy_.patience_ticks = static_cast<std::uint64_t>(options.patience.count()) * platform::ticks_per_us() / 1000;
     member_.emplace(broker_, topic_, group_, GroupMember::Role::member, static_cast<GroupMember::Listener&>(*this));
     try {

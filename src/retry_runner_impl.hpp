@@ -30,7 +30,7 @@ public:
     using Stop = std::function<bool()>;
 
     Impl(std::shared_ptr<Broker::Impl> broker, std::string_view topic, const GroupOptions& group,
-         const RetryOptions& options, Runs runs = {}, std::size_t in_flight_max = 1);
+         const RetryOptions& options, Runs runs = {}, std::size_t max_in_flight = 1);
     ~Impl() override;
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;

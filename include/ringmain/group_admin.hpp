@@ -14,6 +14,7 @@
 #include "ringmain/export.hpp"
 #include "ringmain/group.hpp"
 #include "ringmain/position.hpp"
+#include "ringmain/retry_policy.hpp"
 #include "ringmain/topic_options.hpp"
 
 namespace ringmain {
@@ -62,6 +63,30 @@ struct LagOptions {
     std::uint64_t bytes_records_max = 1'024;  ///< 0: no bytes.
 };
 
+/// The records of a partition whose failures are retried. From the committed offset on; and counts since the group began.
+struct RetryPartitionDescription {
+    std::uint64_t waiting = 0;          ///< To be tried again, after their back-off.
+    std::uint64_t in_hand = 0;          ///< An attempt has begun and not ended: a handler has it, or its process died.
+    std::uint64_t ending = 0;           ///< Their attempts are used up: on their way to the dead letters, or stopped at.
+    std::uint64_t finished = 0;         ///< Above the committed offset.
+    std::uint64_t redelivered = 0;      ///< Attempts that were not the first.
+    std::uint64_t returned = 0;         ///< Attempts that never ended, found by the next owner.
+    std::uint64_t dead_lettered = 0;
+    std::uint64_t skipped = 0;
+    std::uint64_t lost = 0;             ///< To retention, before they were finished.
+    std::uint64_t letters_refused = 0;  ///< Attempts at a letter.
+};
+
+/// What was decided about a group's retries: see RetryOptions.
+struct RetryDescription {
+    std::uint32_t attempts = 0;
+    Backoff backoff = {};
+    Exhausted exhausted = Exhausted::dead_letter;
+    std::string dead_letter_topic;   ///< Empty: none.
+    bool dead_letters_gone = false;  ///< That topic was deleted, or is another one by now: see DeadLetters::relink.
+    std::string damage;              ///< Why nothing is known of its records; else empty.
+};
+
 struct GroupPartitionDescription {
     GroupLag lag;
     std::optional<std::uint32_t> owner;  ///< Slot of the member; nothing: nobody.
@@ -75,6 +100,7 @@ struct GroupPartitionDescription {
     std::uint64_t handovers = 0;
     /// At least so many records can still be published before the group loses one, if all travel inline. Nothing if it gates.
     std::optional<std::uint64_t> records_until_loss;
+    std::optional<RetryPartitionDescription> retries;  ///< By GroupAdmin::describe: a group with retries.
 };
 
 struct GroupDescription {
@@ -88,6 +114,7 @@ struct GroupDescription {
     std::chrono::milliseconds lag_time_max{0};
     std::vector<GroupMemberDescription> members;
     std::vector<GroupPartitionDescription> partitions;
+    std::optional<RetryDescription> retries;  ///< By GroupAdmin::describe: it was made by a RetryRunner.
 };
 
 /// A line of a list.
@@ -164,6 +191,7 @@ struct LogHolder {
     std::string name;
     bool group = false;           ///< A consumer group or a queue; false: a reader's gate.
     bool queue = false;           ///< A work queue: it has workers, and `offset` is its first record that is not finished.
+    bool letters = false;         ///< The reserved group that keeps dead letters: no member reads, replaying and purging let go.
     bool lowest = false;          ///< The log start waits for this one; the others come after it.
     std::uint64_t offset = 0;     ///< Everything from here on is kept.
     std::uint64_t log_start = 0;
@@ -198,7 +226,8 @@ public:
     [[nodiscard]] std::vector<GroupLag> lag(std::string_view topic, std::string_view group, const LagOptions& options = {});
 
     /// Deletes the group in a topic at one moment: it gates nothing any more, and members find out at their next call.
-    /// Members that are proven dead do not count. Throws Error: busy (names the members) unless forced.
+    /// Members that are proven dead do not count. Throws Error: busy (names the members) unless forced; invalid_argument for the
+    /// reserved group that keeps dead letters.
     void remove(std::string_view topic, std::string_view group, bool force = false);
 
     /// Says what a reset would do. Changes nothing.

@@ -50,12 +50,12 @@ struct QueueOptions {
     Exhausted exhausted = Exhausted::dead_letter;
     Exhausted expired = Exhausted::dead_letter;  ///< The same of one whose time to live is over.
     std::string dead_letter_topic = {};     ///< Empty: the topic's name + ".dlq". Created if it does not exist, unless nothing goes there.
-    std::uint32_t in_flight_max = 0;        ///< Records acquired by all workers together; 0: no limit.
+    std::uint32_t max_in_flight = 0;        ///< Records acquired by all workers together; 0: no limit.
     std::uint64_t window = 0;               ///< Offsets with unfinished records at most, a power of two; 0: all that the topic holds.
 };
 
 struct QueueWorkerOptions {
-    std::uint32_t in_flight_max = 1'000;  ///< Records that this worker holds at most: 1 to kWorkerInFlightMax.
+    std::uint32_t max_in_flight = 1'000;  ///< Records that this worker holds at most: 1 to kWorkerInFlightMax.
     WaitStrategy wait = WaitStrategy::block;
     std::chrono::nanoseconds patience = std::chrono::microseconds(50);  ///< As ConsumerOptions::patience.
     std::size_t buffer_bytes = 1 << 18;   ///< Memory for copies of one acquire.

@@ -21,7 +21,7 @@ struct WorkerDescription {
     std::uint32_t slot = 0;
     std::optional<ClientDescription> client;  ///< Nothing: the place is held by a client that is gone.
     std::uint64_t in_flight = 0;              ///< Counted in the words of all partitions.
-    std::uint32_t in_flight_max = 0;
+    std::uint32_t max_in_flight = 0;
     std::int64_t since_ns = 0;                ///< Since the Unix epoch.
     std::uint64_t acquired = 0;
     std::uint64_t acked = 0;
@@ -49,7 +49,7 @@ struct QueuePartitionDescription {
     std::uint64_t redelivered = 0;
     std::uint64_t dead_lettered = 0;
     std::uint64_t skipped = 0;
-    std::uint64_t lost = 0;
+    std::uint64_t lost = 0;          ///< To retention, as workers have found; those that nobody has found yet are in `lag.lost`.
     std::uint64_t letters_refused = 0;
     /// The oldest unfinished record that somebody holds or waits for, and who and since when.
     std::optional<std::uint64_t> oldest_offset;

@@ -48,16 +48,16 @@ struct Place : CliBroker {
 
 TEST_CASE("queue create says what was decided, and refuses what cannot be in the words of the command line") {
     const Place place;
-    const CliResult made = place.run({"queue", "create", "mail", "-t", "t", "--lock-time", "2m", "--deliveries", "3", "--backoff-first", "500ms",
-                                      "--backoff-factor", "1.5", "--dead-letters", "dead", "--window", "32", "--start", "latest"});
+    const CliResult made = place.run({"queue", "create", "mail", "-t", "t", "--lock-time", "2m", "--delivery-limit", "3", "--backoff-first", "500ms",
+                                      "--backoff-factor", "1.5", "--dead-letter-topic", "dead", "--window", "32", "--start", "latest"});
     CHECK(made.exit_code == 0);
-    CHECK_THAT(made.output, contains("queue             mail\n") && contains("lock time         2m\n") && contains("deliveries        3 at most\n") &&
+    CHECK_THAT(made.output, contains("queue             mail\n") && contains("lock time         2m\n") && contains("delivery limit    3\n") &&
                                 contains("back-off          500ms, growing 1.5-fold up to 1m, each 10 % longer or shorter\n") &&
                                 contains("given up          to the dead letters, topic dead\n") && contains("window            32 offsets\n") &&
                                 contains("start             latest\n"));
     const Json queue = place.json({"queue", "create", "other", "-t", "t"});
     CHECK((queue["queue"] == "other" && queue["lock_time_ms"] == 30'000 && queue["delivery_limit"] == 5 && queue["dead_letter_topic"] == "t.dlq" &&
-           queue["window"] == 64 && queue["backoff"]["factor"] == 2.0 && queue["in_flight_max"].is_null() && queue["partitions"].size() == 2));
+           queue["window"] == 64 && queue["backoff"]["factor"] == 2.0 && queue["max_in_flight"].is_null() && queue["partitions"].size() == 2));
     CHECK(place.run({"queue", "create", "mail", "-t", "t"}).exit_code == 1);
 
     const auto refused = [&](const std::vector<std::string>& options) {
@@ -70,12 +70,12 @@ TEST_CASE("queue create says what was decided, and refuses what cannot be in the
     };
     CHECK_THAT(refused({"--lock-time", "5"}), contains("--lock-time: '5' is no duration"));
     CHECK_THAT(refused({"--lock-time", "13h"}), contains("--lock-time 46800000 ms is outside 10 ms to 43200000 ms"));
-    CHECK_THAT(refused({"--deliveries", "31"}), contains("--deliveries"));
+    CHECK_THAT(refused({"--delivery-limit", "31"}), contains("--delivery-limit"));
     CHECK_THAT(refused({"--backoff-factor", "two"}), contains("--backoff-factor: 'two' is no decimal number"));
     CHECK_THAT(refused({"--backoff-jitter", "0.6"}), contains("--backoff-jitter 0.6 is outside 0 to 0.5"));
     CHECK_THAT(refused({"--window", "33"}), contains("--window 33 is neither 0 nor a power of two up to 64"));
     CHECK_THAT(refused({"--exhausted", "stop"}), contains("--exhausted: 'stop' is neither dead-letter nor skip"));
-    CHECK_THAT(refused({"--dead-letters", "t"}), contains("topic 't' itself"));
+    CHECK_THAT(refused({"--dead-letter-topic", "t"}), contains("topic 't' itself"));
     CHECK_THAT(refused({"--gating"}), contains("cannot gate"));
     CHECK(place.run({"queue", "create", "x"}).exit_code == 2);
     CHECK(place.run({"queue", "create", "x", "-t", "nope"}).exit_code == 1);
@@ -102,7 +102,7 @@ TEST_CASE("queue list, describe and workers show records by state and who has th
     CHECK_THAT(place.run({"queue", "list", "-t", "t"}).output, contains("TOPIC  QUEUE  WORKERS  LAG  ACQUIRED") && contains("t      q            1   14"));
     const std::string text = place.run({"queue", "describe", "q"}).output;
     CHECK_THAT(text, contains("queue             q\n") && contains("OLDEST-UNFINISHED") && contains("0, delivery 1, worker 0, lock over in ") && contains("REDELIVERED"));
-    CHECK_THAT(place.run({"queue", "workers", "q"}).output, contains("HOLDS") && contains("pid " + std::to_string(::getpid())));
+    CHECK_THAT(place.run({"queue", "workers", "q"}).output, contains("IN-FLIGHT") && contains("pid " + std::to_string(::getpid())));
     CHECK(place.json({"group", "list"})[0]["kind"] == "queue");
     CHECK(place.json({"group", "list"})[0]["state"] == "queue");
     CHECK_THAT(place.run({"topic", "describe", "t"}).output, contains("queue 'q': 14 records to be handled"));

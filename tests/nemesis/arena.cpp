@@ -48,7 +48,7 @@ void make_queue(const Broker& broker, const std::string& topic, bool gating) {
     queue.delivery_limit = 4;
     queue.backoff = {.first = std::chrono::milliseconds(5), .max = std::chrono::milliseconds(100)};
     queue.dead_letter_topic = topic + ".letters";
-    queue.in_flight_max = gating ? 200 : 0;
+    queue.max_in_flight = gating ? 200 : 0;
     QueueAdmin(broker).create(topic, kQueue, queue);
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("Options of a queue come back as they were stored; what was not said i
                          .exhausted = Exhausted::skip,
                          .expired = Exhausted::dead_letter,
                          .dead_letter_topic = "dead",
-                         .in_flight_max = 7,
+                         .max_in_flight = 7,
                          .window = 16};
     const QueueOptions stored = checked_queue_options("t", "q", topic_of(64, WhenFull::block), options);
     layout::WorkSettings settings = work_settings_of(stored);
@@ -89,7 +89,7 @@ TEST_CASE("Options of a queue come back as they were stored; what was not said i
     CHECK_FALSE(thrown_by([&] { check_same_queue_options("t", "q", found, stored); return 0; }).code);
     CHECK(found.start.time_ns == -5);
     CHECK(found.backoff == options.backoff);
-    CHECK((found.gating && found.in_flight_max == 7 && found.window == 16 && found.delivery_limit == 30));
+    CHECK((found.gating && found.max_in_flight == 7 && found.window == 16 && found.delivery_limit == 30));
 
     const QueueOptions usual = checked_queue_options("t", "q", topic_of(64), {});
     CHECK(usual.dead_letter_topic == "t.dlq");
@@ -117,7 +117,7 @@ TEST_CASE("The first option in which two queues differ is named, with both value
     CHECK_THAT(differ({.exhausted = Exhausted::skip}), contains("exhausted dead_letter, not skip"));
     CHECK_THAT(differ({.expired = Exhausted::skip}), contains("expired dead_letter, not skip"));
     CHECK_THAT(differ({.dead_letter_topic = "d"}), contains("dead_letter_topic 't.dlq', not 'd'"));
-    CHECK_THAT(differ({.in_flight_max = 3}), contains("in_flight_max 0, not 3"));
+    CHECK_THAT(differ({.max_in_flight = 3}), contains("max_in_flight 0, not 3"));
     CHECK_THAT(differ({.window = 32}), contains("window 64, not 32"));
 }
 

@@ -391,9 +391,9 @@ TEST_CASE("The caps of a worker and of its queue are back-pressure") {
     Jobs jobs;
     QueueOptions options = Jobs::fast();
     options.lock_time = 30s;
-    options.in_flight_max = 5;
+    options.max_in_flight = 5;
     jobs.publish(20);
-    QueueWorker a = jobs.worker(options, {.in_flight_max = 3});
+    QueueWorker a = jobs.worker(options, {.max_in_flight = 3});
     QueueWorker b = jobs.worker(options);
     const AcquireResult three = a.acquire(10);
     CHECK(three.records.size() == 3);
@@ -409,7 +409,7 @@ TEST_CASE("The caps of a worker and of its queue are back-pressure") {
 TEST_CASE("Records that were taken from a worker do not fill the queue's cap while it goes on asking") {
     Jobs jobs;
     QueueOptions options = Jobs::fast();
-    options.in_flight_max = 4;
+    options.max_in_flight = 4;
     options.delivery_limit = 0;
     jobs.publish(12);
     QueueWorker a = jobs.worker(options);
@@ -427,9 +427,9 @@ TEST_CASE("Records that were taken from a worker do not fill the queue's cap whi
 TEST_CASE("A record that is answered for after its time leaves room for one record, not for two") {
     Jobs jobs;
     QueueOptions options = Jobs::fast();
-    options.in_flight_max = 4;
+    options.max_in_flight = 4;
     jobs.publish(20);
-    QueueWorker worker = jobs.worker(options, {.in_flight_max = 4});
+    QueueWorker worker = jobs.worker(options, {.max_in_flight = 4});
     std::vector<Lock> locks;
     for (const QueueRecord& record : worker.acquire(4).records) locks.push_back(record.lock);
     REQUIRE(locks.size() == 4);
@@ -532,7 +532,7 @@ TEST_CASE("Joining a queue refuses what cannot be, and says what") {
     using Catch::Contains;
     CHECK_THROWS_WITH(QueueWorker(jobs.broker, "jobs", "none"), Contains("none") && Contains("jobs"));
     CHECK_THROWS_WITH(QueueWorker(jobs.broker, "absent", "q"), Contains("absent"));
-    CHECK_THROWS_WITH(jobs.worker(Jobs::fast(), {.in_flight_max = 0}), Contains("in_flight_max") && Contains("1..10000"));
+    CHECK_THROWS_WITH(jobs.worker(Jobs::fast(), {.max_in_flight = 0}), Contains("max_in_flight") && Contains("1..10000"));
     CHECK_THROWS_WITH(jobs.worker(Jobs::fast(), {.patience = 1ns}), Contains("patience"));
     Consumer consumer(jobs.broker, GroupOptions{.name = "g"});
     consumer.subscribe("jobs");
