@@ -4,10 +4,14 @@
 #include <chrono>
 #include <utility>
 
+#include "damage.hpp"
 #include "dead_letter_headers.hpp"
 #include "error_about.hpp"
+#include "file_stamp.hpp"
+#include "partition_log/control_check.hpp"
 #include "partition_log/tickets.hpp"
 #include "platform/clock.hpp"
+#include "platform/files.hpp"
 
 namespace ringmain {
 
@@ -22,6 +26,7 @@ using work_table::Sent;
 using Reader = partition_log::Reader<platform::HostMemory>;
 
 constexpr std::chrono::nanoseconds kUnused = std::chrono::seconds(1);
+constexpr std::chrono::nanoseconds kAgain = std::chrono::seconds(1);  // how often what is damaged is looked at
 constexpr std::string_view kOverwritten = "overwritten";
 constexpr std::string_view kCorrupt = "corrupt";
 
@@ -91,6 +96,43 @@ DeadLetterLogs::Part* DeadLetterLogs::map(std::uint32_t partition) {
 
 bool DeadLetterLogs::usable(const Part* part) const noexcept {
     return part != nullptr && !topic_->deleted() && !partition_log::Doorbell<Memory>(*part->log.readers).deleted();
+}
+
+bool DeadLetterLogs::is_sound(const Part& part, std::uint32_t partition) const noexcept {
+    if (part.corrupt || partition_log::Doorbell<Memory>(*part.log.readers).damaged() ||
+        !has_stamp(part.mapping, layout::FileKind::partition, topic_->id()) ||
+        !partition_log::check_control(part.log).sound())
+        return false;
+    if (part.mapping.truncated() || !topic_->readers_whole())  // last: the looks before may have found it
+        return false;
+    try {
+        const auto now = platform::shape_of(topic_->partition_path(partition));
+        return now && now->identity == part.mapping.identity() && now->bytes >= part.mapping.size();
+    } catch (...) {
+        return false;  // it may not be looked at
+    }
+}
+
+void DeadLetterLogs::open_again(Part& part, std::uint32_t partition) noexcept {
+    const std::int64_t now_ns = platform::monotonic_ns();
+    if (part.looked_at_ns != 0 && now_ns - part.looked_at_ns < kAgain.count())
+        return;
+    part.looked_at_ns = now_ns;
+    try {
+        platform::Mapping mapping = topic_->map_partition(partition, platform::Access::read_write);
+        const Log log(mapping.data(), geometry_of(mapping), topic_->readers(partition), topic_->group_gates(partition));
+        topic_->check_whole(mapping, partition);
+        if (!partition_log::check_control(log).sound())
+            return;
+        discard();
+        part.producer.reset();
+        take_back_damage(*log.readers);  // its file is sound
+        part.mapping = std::move(mapping);
+        part.log = log;
+        part.corrupt = false;
+    } catch (...) {
+        // it is still damaged, or gone
+    }
 }
 
 Status DeadLetterLogs::attach(Part& part, std::uint32_t partition) noexcept {
@@ -191,7 +233,13 @@ void DeadLetterLog::set_errors(std::uint64_t offset, std::string_view first, std
 Status DeadLetterLog::attach() noexcept {
     if (!usable())
         return Status::topic_deleted;
-    if (part_->corrupt || partition_log::Doorbell<Memory>(*part_->log.readers).damaged())
+    const auto damaged = [this] {
+        return part_->corrupt || part_->mapping.truncated() || (part_->producer && part_->producer->lost()) ||
+               partition_log::Doorbell<Memory>(*part_->log.readers).damaged();
+    };
+    if (damaged())
+        logs_->open_again(*part_, letters_partition_);
+    if (damaged())
         return Status::corrupt;
     return logs_->attach(*part_, letters_partition_);
 }
@@ -263,9 +311,18 @@ Sent DeadLetterLog::commit_at(std::uint64_t ticket, const LetterOf& letter) noex
     return Sent::committed;
 }
 
-Decision DeadLetterLog::close(std::uint64_t ticket) noexcept {
+std::optional<Decision> DeadLetterLog::close(std::uint64_t ticket) noexcept {
     if (part_ == nullptr)
         return Decision::impossible;
+    if (!logs_->is_sound(*part_, letters_partition_))
+        logs_->open_again(*part_, letters_partition_);
+    const Decision decision = decide(ticket);
+    if (!logs_->is_sound(*part_, letters_partition_))
+        return std::nullopt;
+    return decision;
+}
+
+Decision DeadLetterLog::decide(std::uint64_t ticket) const noexcept {
     // the ticket is input: it comes from a shared word
     const std::uint64_t end = part_->log.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
     if (ticket < part_->log.first_offset || ticket >= end)

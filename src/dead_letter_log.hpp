@@ -61,6 +61,7 @@ private:
         Log log;
         std::unique_ptr<PartitionProducer> producer;  // from the first letter on
         bool corrupt = false;
+        std::int64_t looked_at_ns = 0;  // as damaged as it is, for being whole again
     };
 
     /// The one letter that is put together.
@@ -81,6 +82,10 @@ private:
     /// Throws Error as TopicFiles::map_partition, but for topic_deleted.
     [[nodiscard]] Part* map(std::uint32_t partition);
     [[nodiscard]] bool usable(const Part* part) const noexcept;
+    /// What the log says is to be believed: its file is the one that is open, whole, and its offsets agree. Asks the system.
+    [[nodiscard]] bool is_sound(const Part& part, std::uint32_t partition) const noexcept;
+    /// Opens what is at the path by now, if it can be used. Does so once in a while.
+    void open_again(Part& part, std::uint32_t partition) noexcept;
     [[nodiscard]] Status attach(Part& part, std::uint32_t partition) noexcept;
     void compose(const partition_log::Reader<Memory>& source, std::uint32_t partition,
                  const work_table::LetterOf& letter);
@@ -123,12 +128,14 @@ public:
     void give_up(std::uint64_t ticket) noexcept;
     /// Requires a ticket of this object.
     [[nodiscard]] work_table::Sent commit_at(std::uint64_t ticket, const work_table::LetterOf& letter) noexcept;
-    /// Of any ticket, taken by whomever. impossible: the log never gave it out.
-    [[nodiscard]] partition_log::Decision close(std::uint64_t ticket) noexcept;
+    /// Of any ticket, taken by whomever. impossible: the log never gave it out. Nothing: the log is damaged, or its file is not
+    /// there any more; whether there is a letter at the ticket cannot be known.
+    [[nodiscard]] std::optional<partition_log::Decision> close(std::uint64_t ticket) noexcept;
 
 private:
     [[nodiscard]] Status attach() noexcept;
     [[nodiscard]] bool is_prepared(const work_table::LetterOf& letter) const noexcept;
+    [[nodiscard]] partition_log::Decision decide(std::uint64_t ticket) const noexcept;
 
     DeadLetterLogs* logs_;
     std::uint32_t partition_;  // of the origin

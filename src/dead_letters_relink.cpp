@@ -76,7 +76,9 @@ bool DeadLetters::Impl::relink(std::string_view topic_name, std::string_view gro
         work_table::forget_tickets(work_table::WorkMemory<HostMemory>(part.base, part.geometry, topic->groups(), {}),
                                    work_clock_ms());
     }
+    work.check_whole();  // else letters of the old topic are announced still
     work.relink(letters.id, letters.partitions);
+    work.check_whole();
     return true;
 }
 

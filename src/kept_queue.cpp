@@ -37,7 +37,7 @@ const KeptQueue::Work* KeptQueue::words(std::uint32_t partition, std::int64_t no
     }
     const std::uint32_t generation = work_.generation_now(partition);
     const bool same = part.generation == generation && part.opened == log.opened;
-    if (part.work && same) return &*part.work;
+    if (part.work && same && work_.words_whole(partition)) return &*part.work;
     if (same && is_recent(part.failed_ns, now_ns, kAgainNs)) return nullptr;
     part.work.reset();
     part.failed_ns.reset();

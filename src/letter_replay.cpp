@@ -214,10 +214,17 @@ void LetterReplay::publish(const ConsumerRecord& letter, const ProducerRecord& r
     const TopicFiles& files = to.target->files();
     letters_.file().begin(
         {letter.partition, letter.offset, stamped.sequence, files.name(), files.id(), *record.partition});
+    letters_.check_whole(letter.partition);  // published only if that was noted
     const Status status = publish_patiently(*to.target, stamped);
     if (status == Status::ok) {
         letters_.settle(letter.partition, letter.offset, Settlement::replayed);
         ++done_.replayed;
+    }
+    if (status == Status::corrupt) {  // it may be there: the note stays, and no other letter is begun before that is known
+        done_.stopped = true;
+        return stay(&LettersReplayed::refused, letter,
+                    "may be replayed or not: topic '" + files.name() +
+                        "' was found damaged; the next replay finds out, when that can be read");
     }
     letters_.file().end();
     if (status != Status::ok)

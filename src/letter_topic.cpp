@@ -78,13 +78,23 @@ LetterTopic::LetterTopic(std::shared_ptr<Broker::Impl> broker, std::string_view 
     group_ = find_letters_group(*files_);
 }
 
+void LetterTopic::check_filter(const LetterFilter& filter) const {
+    if (!filter.partition || *filter.partition < partitions())
+        return;
+    throw error_about(ErrorCode::not_found, "topic '" + name() + "'",
+                      "has no partition " + std::to_string(*filter.partition) + " (partitions: " + std::to_string(partitions()) +
+                          ")");
+}
+
 std::optional<std::uint64_t> LetterTopic::next(std::uint32_t partition, std::uint64_t from, std::uint64_t to,
                                                RecordCopy& copy, ConsumerRecord& record) const {
     const RecordCopy::Reader reader(log(partition));
     for (std::uint64_t offset = from; offset < to; ++offset) {
         if (is_settled(partition, offset))
             continue;
-        switch (copy.take(reader, offset)) {
+        const Found found = copy.take(reader, offset);
+        check_whole(partition);
+        switch (found) {
             case Found::record:
                 record = copy.describe(files_->name(), partition, offset);
                 return offset;
@@ -100,7 +110,14 @@ std::optional<std::uint64_t> LetterTopic::next(std::uint32_t partition, std::uin
                 break;
         }
     }
+    check_whole(partition);  // else there may be letters
     return std::nullopt;
+}
+
+void LetterTopic::check_whole(std::uint32_t partition) const {
+    files_->check_whole(parts_[partition].mapping, partition);
+    if (file_)
+        file_->check_whole();
 }
 
 std::uint64_t LetterTopic::unsettled_from(std::uint32_t partition, std::uint64_t from) const noexcept {
@@ -117,24 +134,26 @@ std::uint64_t LetterTopic::unsettled_from(std::uint32_t partition, std::uint64_t
     return offset;
 }
 
-void LetterTopic::settle(std::uint32_t partition, std::uint64_t offset, Settlement how) noexcept {
+void LetterTopic::settle(std::uint32_t partition, std::uint64_t offset, Settlement how) {
     file_->settle(partition, offset, how);
+    check_whole(partition);
     if (range(partition).from == offset)
         advance(partition);
 }
 
-void LetterTopic::advance(std::uint32_t partition) noexcept {
+void LetterTopic::advance(std::uint32_t partition) {
     if (!group_)
         return;
     group_table::CommitItem item;
     item.tenure.partition = partition;
     item.offset = item.position = unsettled_from(partition, range(partition).from);
+    check_whole(partition);
     // refused: somebody reads for the group, or resets it, at this moment; what is settled stays so
     group_table::commit_unowned(files_->groups(), *group_, item, true,
                                 static_cast<std::uint64_t>(platform::realtime_ns()));
 }
 
-void LetterTopic::close_stalled(std::uint32_t partition) noexcept {
+void LetterTopic::close_stalled(std::uint32_t partition) {
     const LetterRange all = range(partition);
     const auto is_open = [&](std::uint64_t offset) {
         // acquire RECORD_COMMIT, TICKET_CLOSE

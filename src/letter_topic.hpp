@@ -57,6 +57,8 @@ public:
     [[nodiscard]] const TopicFiles& files() const noexcept { return *files_; }
     [[nodiscard]] const std::string& name() const noexcept { return files_->name(); }
     [[nodiscard]] std::uint32_t partitions() const noexcept { return files_->options().partitions; }
+    /// Throws Error not_found for a partition that the topic has not.
+    void check_filter(const LetterFilter& filter) const;
     /// Requires one that is open for settling, or to be asked first.
     [[nodiscard]] LettersFile& file() noexcept { return *file_; }
     [[nodiscard]] bool has_file() const noexcept { return file_.has_value(); }
@@ -67,7 +69,7 @@ public:
     [[nodiscard]] const Log& log(std::uint32_t partition) const noexcept { return parts_[partition].log; }
 
     /// The next offset in [from, to) with a record that is not settled, if it is sound; or one whose bytes contradict
-    /// the layout, which is shown as a record without anything.
+    /// the layout, which is shown as a record without anything. Throws as check_whole.
     [[nodiscard]] std::optional<std::uint64_t> next(std::uint32_t partition, std::uint64_t from, std::uint64_t to,
                                                     RecordCopy& copy, ConsumerRecord& record) const;
     /// Calls `use(offset, record)` for each of these that the partition has now; false ends it.
@@ -79,17 +81,23 @@ public:
             if (!use(*at, record)) return;
         }
     }
-    [[nodiscard]] std::uint64_t count(std::uint32_t partition) const noexcept {
-        return count_unsettled(log(partition), range(partition), file_ ? &*file_ : nullptr, partition).records;
+    /// Throws as check_whole.
+    [[nodiscard]] std::uint64_t count(std::uint32_t partition) const {
+        const Unsettled found = count_unsettled(log(partition), range(partition), file_ ? &*file_ : nullptr, partition);
+        check_whole(partition);
+        return found.records;
     }
+    /// What was read of the partition and its letters up to now is to be believed. Throws Error corrupt if a file of theirs was
+    /// found truncated.
+    void check_whole(std::uint32_t partition) const;
 
-    // Settling. Requires LettersInHand.
+    // Settling. Requires LettersInHand. All throw as check_whole.
 
-    void settle(std::uint32_t partition, std::uint64_t offset, Settlement how) noexcept;
+    void settle(std::uint32_t partition, std::uint64_t offset, Settlement how);
     /// Commits what is settled at the beginning of the partition, for the group that keeps the letters.
-    void advance(std::uint32_t partition) noexcept;
+    void advance(std::uint32_t partition);
     /// Closes tickets that hold the partition's beginning up, and advances.
-    void close_stalled(std::uint32_t partition) noexcept;
+    void close_stalled(std::uint32_t partition);
     /// Throws Error busy if the group has members: they would commit on their own.
     void refuse_members() const;
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "damage.hpp"
 #include "error_about.hpp"
 #include "file_stamp.hpp"
 #include "group_table/shared_text.hpp"
@@ -142,6 +143,11 @@ std::optional<std::string> LettersFile::fault_of_words(std::uint32_t partition,
 std::uint64_t LettersFile::replayed() const noexcept { return control().replayed.load(std::memory_order_relaxed); }
 std::uint64_t LettersFile::purged() const noexcept { return control().purged.load(std::memory_order_relaxed); }
 
+void LettersFile::check_whole() const {
+    if (mapping_.truncated())
+        throw truncated_error(path_, mapping_.size());
+}
+
 std::uint64_t LettersFile::owner() const noexcept {
     return control().owner.load(std::memory_order_acquire);  // acquire LETTERS
 }
@@ -178,6 +184,7 @@ void LettersFile::end() noexcept { control().pending.store(0, std::memory_order_
 std::optional<LetterUnderWay> LettersFile::under_way() const {
     const Control& from = control();
     const std::uint64_t pending = from.pending.load(std::memory_order_acquire);  // acquire LETTERS
+    check_whole();
     if (pending == 0)
         return std::nullopt;
     LetterUnderWay letter;

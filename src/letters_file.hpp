@@ -49,6 +49,8 @@ public:
     [[nodiscard]] std::optional<std::string> fault_of_words(std::uint32_t partition,
                                                             const std::function<std::uint64_t()>& log_end) const;
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// What was read and written up to now was. Throws Error corrupt if the file was found truncated.
+    void check_whole() const;
     /// The client word of who has the letters in hand; 0: nobody.
     [[nodiscard]] std::uint64_t owner() const noexcept;
 
@@ -59,7 +61,7 @@ public:
     void settle(std::uint32_t partition, std::uint64_t offset, Settlement how) noexcept;
     void begin(const LetterUnderWay& letter) noexcept;
     void end() noexcept;
-    /// What the last owner left. Throws Error corrupt: no such letter can be.
+    /// What the last owner left. Throws Error corrupt: no such letter can be; and as check_whole.
     [[nodiscard]] std::optional<LetterUnderWay> under_way() const;
 
 private:

@@ -68,7 +68,11 @@ PartitionProducer& Producer::Impl::attach(std::uint32_t partition) {
 
 std::uint64_t Producer::Impl::last_sequence(std::uint32_t partition) {
     if (!named()) throw error_about(ErrorCode::invalid_argument, "producer of topic '" + topic_->name() + "'", "has no name, and so no sequence");
-    return attach(partition).last_sequence();
+    for (;;) {
+        const PartitionProducer& producer = attach(partition);
+        const std::uint64_t last = producer.last_sequence();
+        if (!producer.gone()) return last;  // else attaching says why, or opens what is there by now
+    }
 }
 
 Status Producer::Impl::entry_status() const noexcept {

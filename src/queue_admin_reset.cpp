@@ -45,14 +45,21 @@ std::vector<Announced> letters_under_way(const Work& work) {
     return letters;
 }
 
-/// Decides the letter: it is there, or its ticket is closed and it never will be. Then the record waits for another one.
-void decide(const Work& work, const Announced& announced, DeadLetterLog& letters) noexcept {
+/// Decides the letter: it is there, or its ticket is closed and it never will be. Then the record waits for another one. False: its
+/// topic is damaged, and nothing was done.
+bool decide(const Work& work, const Announced& announced, DeadLetterLog& letters) noexcept {
     const std::uint32_t count = work_table::count_of(announced.word);
-    const bool there = letters.usable() && letters.close(work_table::ticket_of(announced.word)) == partition_log::Decision::committed;
+    bool there = false;
+    if (letters.usable()) {
+        const auto decision = letters.close(work_table::ticket_of(announced.word));
+        if (!decision) return false;
+        there = decision == partition_log::Decision::committed;
+    }
     const std::uint64_t after = there ? work_table::done_word(announced.offset, work_table::DoneReason::dead)
                                       : work_table::condemned_word(count, platform::shared_monotonic_ms(), work_table::reason_of(announced.word),
                                                                    work.lap(announced.offset));
     if (work.change(announced.offset, announced.word, after) && there) work.count(work.control().dead_lettered);  // lost: a worker did it
+    return true;
 }
 
 /// A plan that is run again leaves alone what it did already: workers may have begun there.
@@ -74,7 +81,14 @@ void QueueAdmin::Impl::finish_letters(AdminTopic& topic, WorkFiles& work, std::u
     if (announced.empty()) return;
     DeadLetterLogs logs(groups_.shared_broker(), work.handle(), work.name(), dead_letter_topic_of(work.settings()));
     DeadLetterLog letters(logs, partition, words.reader());
-    for (const Announced& one : announced) decide(words, one, letters);
+    for (const Announced& one : announced) {
+        if (decide(words, one, letters)) continue;
+        throw error_about(ErrorCode::corrupt, queue_text(topic.name(), work.name()),
+                          "cannot be reset now: whether the dead letter of partition " + std::to_string(partition) + " offset " +
+                              std::to_string(one.offset) + " was written cannot be found out, since topic '" +
+                              std::string(letters_name(work.settings())) + "' is damaged; run 'ringmain verify'");
+    }
+    work.check_whole();
     const std::vector<Announced> again = letters_under_way(words);
     if (again.empty()) return;
     throw error_about(ErrorCode::busy, queue_text(topic.name(), work.name()),

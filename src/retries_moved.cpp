@@ -23,6 +23,7 @@ void RetriesMoved::announce(std::uint32_t partition, std::uint32_t generation) {
     const WorkFiles::Part& part = files_->part(partition);
     work_table::WorkMemory<platform::HostMemory>(part.base, part.geometry, files_->topic().groups(), {})
         .mark_rewound(generation);
+    files_->check_whole();  // a mark that nobody sees would leave records finished that are to be done anew
 }
 
 }  // namespace ringmain

@@ -44,7 +44,7 @@ RetryPartition::RetryPartition(WorkFiles& files, std::shared_ptr<PartitionCursor
 
 void RetryPartition::begin_tenure(const Tenure& tenure) {
     end_tenure();
-    const WorkFiles::Part& part = files_.part(cursor_->partition());
+    const WorkFiles::Part& part = words();
     layout::WorkGeometry geometry = part.geometry;
     geometry.generation = tenure_ = tenure.generation;  // locks are of this tenure
     const work_table::WorkMemory<Memory> work(part.base, geometry, files_.topic().groups(), cursor_->log());
@@ -54,6 +54,15 @@ void RetryPartition::begin_tenure(const Tenure& tenure) {
     on_loss_ = tenure.on_loss;
     start_ = next_ = tenure.start;
     attempts_->take_over(start_, retry_time_now().ms);
+}
+
+/// What is damaged is found by the first look.
+const WorkFiles::Part& RetryPartition::words() {
+    try {
+        return files_.part_now(cursor_->partition());
+    } catch (const Error&) {
+        return files_.part(cursor_->partition());
+    }
 }
 
 void RetryPartition::end_tenure() noexcept {
@@ -84,7 +93,7 @@ bool RetryPartition::next(RetryTask& task, const RetryTime& now) {
 
 /// Nothing is known of any record then: none is lost, and none is finished.
 bool RetryPartition::is_damaged() noexcept {
-    if (!cursor_->damaged() && !attempts_->work().log_damaged())
+    if (!cursor_->damaged() && !attempts_->work().log_damaged() && files_.whole(cursor_->partition()))
         return false;
     status_ = Status::corrupt;
     return true;
@@ -194,6 +203,10 @@ bool RetryPartition::attempt(OpenAt at, RetryTask& task, const RetryTime& now) {
         const auto lock = attempts_->begin(offset, turn.word);
         if (!lock)
             continue;
+        if (!files_.whole(cursor_->partition())) {  // nobody but this process knows of the attempt
+            wait(at, now.ms + 1);
+            return false;
+        }
         unfile(at);
         at->second.state = State::in_hand;
         at->second.attempts = work_table::count_of(*lock);
@@ -354,7 +367,9 @@ void RetryPartition::find_loss(const RetryTime& now) {
         position_lost_ = true;
         return;
     }
-    lose_before(on_loss_ == OnLoss::latest ? std::max(log_start, cursor_->reader().log_end()) : log_start, now);
+    const std::uint64_t end = on_loss_ == OnLoss::latest ? std::max(log_start, cursor_->reader().log_end()) : log_start;
+    if (!is_damaged())
+        lose_before(end, now);
 }
 
 /// Records that nobody has in hand, and that are not finished.
@@ -362,7 +377,7 @@ bool RetryPartition::is_lost(std::uint64_t log_start) const noexcept {
     for (const auto& [offset, open] : open_) {
         if (offset >= log_start)
             break;
-        if (open.state != State::in_hand)
+        if (open.state != State::in_hand && !awaits_letter(offset, open))
             return true;
     }
     if (log_start > start_ + attempts_->work().window())
@@ -374,19 +389,46 @@ bool RetryPartition::is_lost(std::uint64_t log_start) const noexcept {
     return false;
 }
 
+/// Its letter was announced, and is looked for when it is due: it decides, not the loss of the record.
+bool RetryPartition::awaits_letter(std::uint64_t offset, const Open& open) const noexcept {
+    return open.state == State::condemned && letters_.usable() &&
+           work_table::state_of(attempts_->work().word_of(offset)) == work_table::WorkState::intent;
+}
+
+/// False: the record stays, since nobody knows now whether its letter is there.
+bool RetryPartition::lose(std::uint64_t offset, const RetryTime& now) {
+    switch (attempts_->give_up(offset, DoneReason::lost, now.ms)) {
+        case work_table::GivenUp::kept:
+            return false;
+        case work_table::GivenUp::done:
+            tell(offset, offset + 1, GapReason::overwritten);
+            break;
+        case work_table::GivenUp::finished:
+            break;
+    }
+    return true;
+}
+
 void RetryPartition::lose_before(std::uint64_t end, const RetryTime& now) {
     for (OpenAt at = open_.begin(); at != open_.end() && at->first < end;) {
         const OpenAt one = at++;
         if (one->second.state == State::in_hand)
             continue;
-        if (attempts_->give_up(one->first, DoneReason::lost, now.ms))
-            tell(one->first, one->first + 1, GapReason::overwritten);
-        take_out(one);
+        if (lose(one->first, now)) {
+            take_out(one);
+        } else {
+            look_at(one, now);
+            if (!held())
+                return;
+        }
     }
     const std::uint64_t words_end = std::min(end, start_ + attempts_->work().window());
     for (; next_ < words_end; ++next_) {
-        if (attempts_->give_up(next_, DoneReason::lost, now.ms))
-            tell(next_, next_ + 1, GapReason::overwritten);
+        if (lose(next_, now))
+            continue;
+        look_at(open_.try_emplace(next_).first, now);
+        if (!held())
+            return;
     }
     if (next_ >= end)
         return;

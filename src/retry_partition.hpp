@@ -125,6 +125,7 @@ private:
     using Due = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // {due, offset}
     using Attempts = work_table::Attempts<Memory, DeadLetterLog>;
 
+    [[nodiscard]] const WorkFiles::Part& words();
     [[nodiscard]] bool next_due(RetryTask& task, const RetryTime& now);
     [[nodiscard]] bool scan(RetryTask& task, const RetryTime& now);
     [[nodiscard]] bool may_attempt() const noexcept;
@@ -144,6 +145,8 @@ private:
     void find_loss(const RetryTime& now);
     [[nodiscard]] bool is_lost(std::uint64_t log_start) const noexcept;
     void lose_before(std::uint64_t end, const RetryTime& now);
+    [[nodiscard]] bool lose(std::uint64_t offset, const RetryTime& now);
+    [[nodiscard]] bool awaits_letter(std::uint64_t offset, const Open& open) const noexcept;
     void hold_up(const RetryTime& now) noexcept;
 
     WorkFiles& files_;

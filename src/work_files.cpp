@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "damage.hpp"
 #include "error_about.hpp"
 #include "file_stamp.hpp"
 #include "group_table/group_options.hpp"
@@ -136,6 +137,27 @@ const WorkFiles::Part& WorkFiles::reopen(std::uint32_t partition) {
     }
 }
 
+const WorkFiles::Part& WorkFiles::part_now(std::uint32_t partition) {
+    const Open& open = parts_.at(partition);
+    const bool same = open.part.base != nullptr && open.part.geometry.generation == generation_now(partition);
+    return same && !open.mapping.truncated() ? open.part : reopen(partition);
+}
+
+bool WorkFiles::whole(std::uint32_t partition) const noexcept {
+    return words_whole(partition) && !workers_.truncated() && topic_->groups_whole();
+}
+
+void WorkFiles::check_whole() const {
+    topic_->check_whole();
+    if (workers_.truncated())
+        throw truncated_error(workers_path(directory_), workers_.size());
+    for (const Open& open : parts_) {
+        if (open.mapping.truncated())
+            throw truncated_error(work_words_path(directory_, open.part.geometry.partition, open.part.geometry.generation),
+                                  open.mapping.size());
+    }
+}
+
 WorkFiles::Open WorkFiles::open_words(std::uint32_t partition, std::uint32_t generation) const {
     const fs::path path = work_words_path(directory_, partition, generation);
     Open open{open_stamped(path, access_, layout::FileKind::work, topic_->id(), layout::kWorkWordsAt), {}};
@@ -154,6 +176,7 @@ WorkFiles::Open WorkFiles::open_words(std::uint32_t partition, std::uint32_t gen
 void WorkFiles::fail(const std::exception_ptr& failure) const {
     if (topic_->deleted())
         throw error_about(ErrorCode::topic_deleted, "topic '" + topic_->name() + "'", "was deleted");
+    topic_->check_whole();  // else no group is there
     if (gone())
         throw error_about(ErrorCode::not_found, group_text(name_, topic_->name()), "was deleted");
     try {

@@ -57,6 +57,15 @@ public:
     /// Those of the generation that the topic's groups name now: after a reset. If it throws, the old ones stay. Throws Error: not_found (the group is gone), topic_deleted,
     /// permission_denied, version_mismatch, corrupt.
     const Part& reopen(std::uint32_t partition);
+    /// Those that are to be used now: opened again if they are not the ones, or if their file was found truncated. Throws as reopen.
+    const Part& part_now(std::uint32_t partition);
+    /// What was read and written of the partition's words up to now was: neither their file, nor that of the workers, nor the topic's
+    /// groups were found truncated (with a truncation guard).
+    [[nodiscard]] bool whole(std::uint32_t partition) const noexcept;
+    /// The same of the words' file alone.
+    [[nodiscard]] bool words_whole(std::uint32_t partition) const noexcept { return !parts_[partition].mapping.truncated(); }
+    /// Throws Error corrupt if one of the files that are open was found truncated.
+    void check_whole() const;
     /// That of the words that are to be used now.
     [[nodiscard]] std::uint32_t generation_now(std::uint32_t partition) const noexcept;
     [[nodiscard]] bool gone() const noexcept;

@@ -57,6 +57,7 @@ public:
         const WorkPlace queues(queues_path(topic_.directory()));
         for (const std::string& name : platform::names_in(queues.path())) {
             if (is_leftover(name)) {
+                topic_.check_stamps();  // of a groups file that is none any more every queue would be a leftover
                 count += leftover(queues / name) ? 1 : 0;
             } else if (const auto group = group_of(name); group && is_queue(*group)) {
                 count += old_words(WorkPlace(queues, name), *group, leftover);
@@ -81,11 +82,12 @@ private:
         return group && !is_wanted(*group);
     }
 
-    /// The group exists, or somebody who may be alive is about to open it.
+    /// The group exists, or somebody who may be alive is about to open it; or nothing is known of it.
     [[nodiscard]] bool is_wanted(GroupRef group) const noexcept {
         const auto& groups = topic_.groups();
         if (group.slot >= groups.groups_max()) return false;
         const group_table::SetWord set = groups.set(group.slot);
+        if (set.epoch == 0) return true;  // a slot that was never used has given no name: its words are none any more
         if (set.state == GroupState::open) return groups.born(group.slot) == group.born;
         if (set.state != GroupState::claimed || set.epoch + 1 != group.born) return false;
         if (!is_dead_(set.live)) return true;
@@ -106,7 +108,9 @@ private:
             if (!words || words->first >= topic_.options().partitions) continue;
             const std::uint32_t now = topic_.groups().word(group.slot, words->first).generation;
             if (!is_wanted(group)) break;  // then the word is another group's
-            if (words->second != now && words->second != group_table::next_generation(now)) count += leftover(work / name) ? 1 : 0;
+            if (words->second == now || words->second == group_table::next_generation(now)) continue;
+            topic_.check_stamps();
+            count += leftover(work / name) ? 1 : 0;
         }
         return count;
     }

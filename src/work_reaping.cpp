@@ -20,7 +20,7 @@ ReturnedRecords return_records_of(WorkFiles& files, std::uint32_t slot, std::uin
             const WorkFiles::Part& part = files.part(partition);
             const work_table::WorkMemory<HostMemory> work(part.base, part.geometry, files.topic().groups(), {});
             returned.records += work_table::return_records(work, rules, slot, still_its, now_ms);
-            returned.complete = returned.complete && work.current();
+            returned.complete = returned.complete && work.current() && files.whole(partition);
         } catch (const Error&) {
             returned.complete = false;
         }

@@ -38,6 +38,13 @@ struct TurnOf {
     DoneReason how = DoneReason::acked;  // finished
 };
 
+/// What became of a record that is not to be attempted any more.
+enum class GivenUp : std::uint8_t {
+    done,      // it was unfinished, and is not any more
+    finished,  // before, or the tenure is over
+    kept,      // its letter was announced, and whether it is there cannot be found out now: nothing was done
+};
+
 template <class M, class Letters>
 class Attempts {
 public:
@@ -94,7 +101,7 @@ public:
                     work_.change(offset, seen, condemned_word(count, now, reason_of(seen), work_.lap(offset)));
                     break;
                 case WorkState::intent:
-                    if (letters_.finish(offset, seen, now) == Ended::refused)
+                    if (letters_.finish(offset, seen, now) != Ended::finished)
                         return refused(offset, count, now);
                     break;
                 case WorkState::done:
@@ -142,21 +149,24 @@ public:
         return settle(offset, lock, ready_word(count_of(lock) - 1, tag_of(lock), now, work_.lap(offset)));
     }
     /// Finishes a record that nobody in this process attempts, and nobody will: retention took it, or its bytes are
-    /// damaged. True: it was unfinished, and is not any more. One whose letter was announced has that letter, or gets
-    /// one.
-    bool give_up(std::uint64_t offset, DoneReason why, std::uint64_t now) noexcept {
+    /// damaged. One whose letter was announced has that letter, or gets one.
+    GivenUp give_up(std::uint64_t offset, DoneReason why, std::uint64_t now) noexcept {
         for (;;) {
             const std::uint64_t seen = work_.word_of(offset);
             if (is_done(seen, offset) || !work_.current())
-                return false;
-            const bool announced = !is_free(seen, work_.lap(offset)) && state_of(seen) == WorkState::intent;
-            if (announced && letters_.finish(offset, seen, now) != Ended::refused)
-                continue;
+                return GivenUp::finished;
+            if (!is_free(seen, work_.lap(offset)) && state_of(seen) == WorkState::intent) {
+                const Ended ended = letters_.finish(offset, seen, now);
+                if (ended == Ended::unknown)
+                    return GivenUp::kept;
+                if (ended == Ended::finished)
+                    continue;
+            }
             if (!work_.change(offset, seen, done_word(offset, why)))
                 continue;
             if (why == DoneReason::lost)
                 work_.count(work_.control().lost);
-            return true;
+            return GivenUp::done;
         }
     }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "partition_log/tickets.hpp"
 #include "ringmain/status.hpp"
@@ -44,6 +45,7 @@ enum class Sent : std::uint8_t {
 enum class Ended : std::uint8_t {
     finished,   // it is DONE, or somebody else sees to it
     refused,    // the dead-letter log is full or refuses: the record stays, condemned, and is tried again after the back-off
+    unknown,    // the dead-letter log is damaged: whether the announced letter is there cannot be found out, and nothing was done
 };
 
 /// `Letters`, the dead-letter partition that belongs to this one:
@@ -51,7 +53,7 @@ enum class Ended : std::uint8_t {
 ///     LetterTicket take_ticket() noexcept;
 ///     void give_up(std::uint64_t ticket) noexcept;
 ///     Sent commit_at(std::uint64_t ticket, const LetterOf& letter) noexcept;
-///     partition_log::Decision close(std::uint64_t ticket) noexcept;   of any ticket, by anybody
+///     std::optional<Decision> close(std::uint64_t ticket) noexcept;   of any ticket, by anybody; nothing: its log cannot be read
 ///     bool usable() const noexcept;                                   false: its topic was deleted or is another one by now
 template <class M, class Letters>
 class Lettering {
@@ -80,8 +82,12 @@ public:
             work_.count(work_.control().letters_refused);
             return Ended::refused;
         }
-        const partition_log::Decision decision = letters_.close(ticket_of(word));
+        const std::optional<partition_log::Decision> decision = letters_.close(ticket_of(word));
         M::point("finish.closed");
+        if (!decision) {
+            work_.count(work_.control().letters_refused);
+            return Ended::unknown;
+        }
         if (decision == partition_log::Decision::committed) {
             note_dead(offset, word);
             return Ended::finished;

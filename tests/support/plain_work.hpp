@@ -53,6 +53,7 @@ struct WorkBoard {
     std::atomic<std::uint64_t> now;
     std::atomic<std::uint32_t> refuses;  // the dead-letter topic does
     std::atomic<std::uint32_t> deleted;  // the dead-letter topic was
+    std::atomic<std::uint32_t> damaged;  // it is
     std::atomic<std::uint32_t> done;     // of a victim
 };
 
@@ -329,7 +330,8 @@ public:
         if (committed.status != Status::ok) return work_table::Sent::refused;
         return committed.decision == partition_log::Decision::committed ? work_table::Sent::committed : work_table::Sent::closed;
     }
-    partition_log::Decision close(std::uint64_t ticket) noexcept {
+    std::optional<partition_log::Decision> close(std::uint64_t ticket) noexcept {
+        if (view_.board->damaged.load(std::memory_order_acquire) != 0) return std::nullopt;
         if (ticket >= partition_log::Reader<M>(view_.letters).log_end()) return partition_log::Decision::impossible;
         return partition_log::close_ticket(view_.letters, ticket);
     }

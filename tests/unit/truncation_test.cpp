@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,12 +18,15 @@
 #include "support/errors.hpp"
 #include "support/scratch_directory.hpp"
 #include "support/told.hpp"
+#include "support/truncation.hpp"
 #include "topic_files.hpp"
 #include "topic_paths.hpp"
 
 using namespace ringmain;
 using test::Child;
+using test::guarded;
 using test::ScratchDirectory;
+using test::sizes_to_cut;
 using test::thrown_by;
 using namespace std::chrono_literals;
 
@@ -56,20 +58,6 @@ struct Place {
     }
     [[nodiscard]] fs::path log(int partition) const { return topic / (std::to_string(partition) + ".log"); }
 };
-
-/// Every page gone, every page but the control words', and the last page alone.
-std::vector<std::uintmax_t> sizes_for(const fs::path& file) {
-    return {0, 4096, 8192, fs::file_size(file) / 2, fs::file_size(file) - 4096};
-}
-
-/// Runs `body` in a process of its own that has the guard.
-int guarded(const std::function<int()>& body) {
-    Child child([&] {
-        survive_truncation();
-        return body();
-    });
-    return child.wait();
-}
 
 /// Publishes until an answer is not ok, at most twice around the ring; that answer.
 template <class Publish>
@@ -106,7 +94,7 @@ TEST_CASE("Without the guard a producer dies of SIGBUS in a truncated file, with
 TEST_CASE("A producer says of no record that it was published once it has met a page that is gone") {
     const auto how = GENERATE(0, 1, 2, 3, 4, 5);
     const Place place;
-    for (const std::uintmax_t size : sizes_for(place.log(0))) {
+    for (const std::uintmax_t size : sizes_to_cut(place.log(0))) {
         INFO("publishing in way " << how << ", truncated to " << size);
         const bool small = how == 0 || how == 3;
         const bool untouched =
@@ -165,7 +153,7 @@ TEST_CASE(
     "A consumer delivers no record whose bytes are gone, says once which partition is damaged, and reads the others "
     "on") {
     const Place place;
-    for (const std::uintmax_t size : sizes_for(place.log(0))) {
+    for (const std::uintmax_t size : sizes_to_cut(place.log(0))) {
         INFO("truncated to " << size);
         const Place fresh;
         CHECK(guarded([&] {
@@ -215,7 +203,7 @@ TEST_CASE(
 TEST_CASE(
     "Workers and runners finish nothing of a partition that is truncated under them, and go on with the other one") {
     const Place sizes;
-    for (const std::uintmax_t size : sizes_for(sizes.log(0))) {
+    for (const std::uintmax_t size : sizes_to_cut(sizes.log(0))) {
         for (const bool queue : {true, false}) {
             INFO("truncated to " << size << ", " << (queue ? "a queue" : "a group with retries"));
             const Place place;

@@ -279,12 +279,12 @@ TEST_CASE("What retention took is given up once, and a later answer for it is re
     Hooked world;
     auto owner = world.tenure();
     const std::uint64_t lock = world.begin(owner, 0);
-    CHECK(owner.give_up(0, DoneReason::lost, world.now()));
-    CHECK_FALSE(owner.give_up(0, DoneReason::lost, world.now()));
+    CHECK(owner.give_up(0, DoneReason::lost, world.now()) == GivenUp::done);
+    CHECK(owner.give_up(0, DoneReason::lost, world.now()) == GivenUp::finished);
     CHECK(world.shared().lost.load() == 1);
     CHECK_FALSE(owner.succeed(0, lock));
     world.take();
-    CHECK_FALSE(owner.give_up(1, DoneReason::lost, world.now()));  // not its own any more
+    CHECK(owner.give_up(1, DoneReason::lost, world.now()) == GivenUp::finished);  // not its own any more
     CHECK(world.word_at(1) == 0);
 }
 
@@ -297,10 +297,37 @@ TEST_CASE(
         const HookedMemory::Scope hook(HookedMemory::once_at(point, [&] {
             world.take();
             auto owner = world.tenure();
-            CHECK_FALSE(owner.give_up(0, DoneReason::lost, world.now()));
+            CHECK(owner.give_up(0, DoneReason::lost, world.now()) == GivenUp::finished);
         }));
         (void)before.look(0, world.now());
         CHECK(world.is_finished(0, DoneReason::dead));
+        CHECK(world.letters_about(0) == 1);
+        CHECK(world.shared().lost.load() == 0);
+    }
+}
+
+TEST_CASE("Nothing is decided about an announced letter while its log is damaged, and there is one letter afterwards") {
+    for (const char* const point : {"letter.intent", "letter.committed"}) {
+        Hooked world;
+        auto before = world.tenure();
+        REQUIRE(before.reject(0, world.begin(before, 0), world.now()));
+        const HookedMemory::Scope hook(HookedMemory::once_at(point, [&] {
+            world.take();
+            auto owner = world.tenure();
+            world.board->damaged.store(1);
+            const std::uint64_t announced = world.word_at(0);
+            CHECK(owner.give_up(0, DoneReason::lost, world.now()) == GivenUp::kept);
+            const TurnOf turn = owner.look(0, world.now());
+            CHECK(turn.turn == Turn::condemned);
+            CHECK(turn.due);
+            owner.take_over(0, world.now());
+            CHECK(world.word_at(0) == announced);
+            CHECK(world.shared().letters_refused.load() == 2);
+            world.board->damaged.store(0);
+        }));
+        (void)before.look(0, world.now());
+        auto owner = world.tenure();
+        CHECK(world.look_later(owner, 0).how == DoneReason::dead);
         CHECK(world.letters_about(0) == 1);
         CHECK(world.shared().lost.load() == 0);
     }
