@@ -12,7 +12,9 @@
 
 #include "durations.hpp"
 #include "errors.hpp"
+#include "group_report.hpp"
 #include "numbers.hpp"
+#include "positions.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
 
@@ -116,7 +118,10 @@ QueueConsumeJob::QueueConsumeJob(const Broker& broker, const ConsumeOptions& opt
       admin_(broker),
       worker_(worker_of(broker, options)),
       printer_(options.format),
-      answers_(STDIN_FILENO, "standard input", kAnswerBytesMax) {}
+      answers_(STDIN_FILENO, "standard input", kAnswerBytesMax) {
+    for (const GroupLag& lag : GroupAdmin(broker).lag(options.topic, queue_.queue, {.time = false, .bytes_records_max = 0}))
+        note_if_beyond_end(options.topic, lag);
+}
 
 void QueueConsumeJob::run() {
     while (!done()) {
@@ -134,6 +139,7 @@ void QueueConsumeJob::run() {
             break;
     }
     while (queue_.manual && !answers_end_ && !held_.empty() && !stop_requested()) {
+        check(worker_.acquire(0).status);  // of a queue that is none any more nothing can be answered
         read_answers();
         ::poll(nullptr, 0, static_cast<int>(kPatienceForAnswers.count()));
     }
@@ -163,7 +169,7 @@ void QueueConsumeJob::ack_printed(const AcquireResult& result) {
 void QueueConsumeJob::check(Status status) const {
     if (status == Status::ok || status == Status::would_block)
         return;
-    throw CommandError(fmt::format("queue '{}' of topic '{}': {}", queue_.queue, options_.topic, explain(status)));
+    throw CommandError(fmt::format("queue '{}' of topic '{}': {}", printable(queue_.queue), options_.topic, explain(status)));
 }
 
 /// What others hold, or what waits for its time, is not ours to wait for.

@@ -24,7 +24,7 @@ QueuePartition::QueuePartition(WorkFiles& files, std::uint32_t partition, const 
       letters_(letters, partition, cursor_.reader()),
       records_(cursor_.log(), files.topic().name(), partition, batch) {
     check_sound(cursor_);
-    bind(files_.part(partition));
+    bind(files_.part_now(partition));
 }
 
 void QueuePartition::bind(const WorkFiles::Part& part) {
@@ -36,6 +36,7 @@ void QueuePartition::bind(const WorkFiles::Part& part) {
 
 Status QueuePartition::rebind() {
     if (cursor_.deleted()) return Status::topic_deleted;
+    if (!files_.topic().groups_whole()) return Status::corrupt;  // of which nothing can be said
     if (files_.gone()) return Status::group_deleted;
     try {
         bind(files_.reopen(cursor_.partition()));
@@ -48,7 +49,9 @@ Status QueuePartition::rebind() {
 
 Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint64_t patience_ticks) {
     if (cursor_.deleted()) return Status::topic_deleted;
-    if (cursor_.damaged()) return Status::corrupt;
+    if (cursor_.damaged() || !words_whole()) return Status::corrupt;
+    WorkBatch& batch = records_.batch();
+    const std::size_t before = batch.records().size();
     records_.begin(generation_, now.ms, now.realtime_ns);
     work_table::Acquired acquired = bound_->acquiring.acquire(count, now.ms, records_);
     if (acquired.why == work_table::Short::fenced) {
@@ -56,7 +59,8 @@ Status QueuePartition::acquire(std::size_t count, const WorkTime& now, std::uint
         records_.begin(generation_, now.ms, now.realtime_ns);
         acquired = bound_->acquiring.acquire(count, now.ms, records_);
     }
-    if (cursor_.damaged()) return Status::corrupt;  // found just now
+    if (!words_whole()) batch.keep(before);  // nobody but this process knows of these locks
+    if (cursor_.damaged() || !words_whole()) return Status::corrupt;  // found just now
     held_up_ = acquired.why == work_table::Short::open_ticket;
     if (!held_up_) return Status::ok;
     return cursor_.held_up_at(acquired.at, now.ticks, patience_ticks) == Step::corrupt ? Status::corrupt : Status::ok;

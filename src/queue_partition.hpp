@@ -30,7 +30,7 @@ public:
     using Memory = platform::HostMemory;
     using Settling = work_table::Settling<Memory, DeadLetterLog>;
 
-    /// `files`, `letters` and `batch` must outlive it. Throws Error as PartitionCursor and WorkFiles::part.
+    /// `files`, `letters` and `batch` must outlive it. Throws Error as PartitionCursor and WorkFiles::part_now.
     QueuePartition(WorkFiles& files, std::uint32_t partition, const work_table::WorkRules& rules, std::uint32_t slot,
                    DeadLetterLogs& letters, WorkBatch& batch);
     QueuePartition(const QueuePartition&) = delete;
@@ -44,6 +44,12 @@ public:
     [[nodiscard]] DeadLetterLog& letters() noexcept { return letters_; }
     [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
     [[nodiscard]] PartitionCursor& cursor() noexcept { return cursor_; }
+
+    /// Damaged, told, and not acquired from until another one is made in its place.
+    void set_aside() noexcept { aside_ = true; }
+    [[nodiscard]] bool aside() const noexcept { return aside_; }
+    /// What the words say and were told is to be believed.
+    [[nodiscard]] bool words_whole() const noexcept { return files_.whole(cursor_.partition()); }
 
     /// At the last look an open ticket was in the way of the next record.
     [[nodiscard]] bool held_up() const noexcept { return held_up_; }
@@ -84,6 +90,7 @@ private:
     WorkRecords records_;
     std::uint32_t generation_ = 0;
     bool held_up_ = false;
+    bool aside_ = false;
     std::optional<Bound> bound_;
 };
 

@@ -25,6 +25,7 @@ using work_table::Answer;
 
 constexpr std::uint64_t kReapEveryMs = 100;    // as long as there are records to be had
 constexpr std::uint64_t kReapWaitingMs = 10;
+constexpr std::uint64_t kAgainUs = 1'000'000;  // how often what was set aside is looked at
 constexpr std::chrono::milliseconds kSleepMax{100};  // what came due again without a word is found by then
 
 const QueueWorkerOptions& checked(const QueueWorkerOptions& options) {
@@ -118,7 +119,13 @@ bool QueueWorker::Impl::look_once(std::size_t records_max) {
     reap_others(now);
     const std::size_t wanted = room(records_max, now);
     batch_.begin(wanted);
-    if (wanted == 0) {
+    if (aside_ != 0) [[unlikely]] take_back(now);
+    if (wanted == 0) {  // then no partition is asked
+        status_ = why_gone();
+        if (status_ != Status::ok) {
+            failures_.push_back({topic(), kWholeTopic, status_});
+            return true;
+        }
         if (records_max != 0) status_ = Status::would_block;
         return held_ >= options_.max_in_flight;  // nobody but the caller can change that
     }
@@ -133,9 +140,16 @@ bool QueueWorker::Impl::look_once(std::size_t records_max) {
     return got != 0 || !batch_.gaps.empty() || status_ != Status::ok;
 }
 
+Status QueueWorker::Impl::why_gone() const noexcept {
+    if (files_.topic().deleted()) return Status::topic_deleted;
+    if (!files_.topic().groups_whole()) return Status::corrupt;
+    return files_.gone() ? Status::group_deleted : Status::ok;
+}
+
 void QueueWorker::Impl::collect(std::size_t count, const WorkTime& now) {
     for (std::size_t turn = 0; turn < partitions_.size() && batch_.records().size() < count; ++turn) {
         QueuePartition& partition = *partitions_[(next_ + turn) % partitions_.size()];
+        if (partition.aside()) [[unlikely]] continue;
         const Status status = partition.acquire(count - batch_.records().size(), now, patience_ticks_);
         if (status != Status::ok) [[unlikely]] fail(partition, status);
     }
@@ -177,6 +191,33 @@ void QueueWorker::Impl::note_held() noexcept {
 void QueueWorker::Impl::fail(QueuePartition& partition, Status status) {
     status_ = status;
     failures_.push_back({topic(), partition.cursor().partition(), status});
+    if (status != Status::corrupt) return;
+    partition.set_aside();
+    ++aside_;
+}
+
+void QueueWorker::Impl::take_back(const WorkTime& now) {
+    if (now.ticks - taken_back_ticks_ < kAgainUs * platform::ticks_per_us()) return;
+    taken_back_ticks_ = now.ticks;
+    for (auto& place : partitions_) {
+        if (place->aside() && take_back(place)) --aside_;
+    }
+}
+
+/// False: it is still damaged, or may not be opened now.
+bool QueueWorker::Impl::take_back(std::unique_ptr<QueuePartition>& place) {
+    try {
+        place = std::make_unique<QueuePartition>(files_, place->cursor().partition(), rules_, slot_, letters_, batch_);
+        if (place->words_whole()) return true;
+        place->set_aside();  // by a file that all partitions need
+        return false;
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::topic_deleted) fail(*place, Status::topic_deleted);
+        if (error.code() == ErrorCode::not_found) fail(*place, Status::group_deleted);
+        return false;
+    } catch (...) {
+        return false;  // no memory in this process
+    }
 }
 
 void QueueWorker::Impl::wait_and_look(std::size_t records_max, std::chrono::nanoseconds timeout) {
@@ -194,10 +235,13 @@ void QueueWorker::Impl::sleep(std::chrono::nanoseconds left) noexcept {
     auto& wake = files_.topic().groups().group(files_.group().slot).wake;
     sleep.add(platform::FutexWait{&wake, wake.load(std::memory_order_acquire)});  // acquire GROUP_SET
     if (interrupt_.word != nullptr) sleep.add(interrupt_);
-    for (const auto& partition : partitions_) sleep.add(partition->cursor());
+    for (const auto& partition : partitions_) {
+        if (!partition->aside()) sleep.add(partition->cursor());
+    }
     sleep.fence();
     const WorkTime now = work_time_now();
     for (const auto& partition : partitions_) {
+        if (partition->aside()) continue;
         if (status_ != Status::would_block && (partition->ready(now) || partition->cursor().deleted())) return;
         if (const auto due = partition->due_in_ms(now)) left = std::min<std::chrono::nanoseconds>(left, milliseconds(std::max<std::uint64_t>(*due, 1)));
         if (partition->held_up()) left = std::min(left, options_.patience);
@@ -217,6 +261,7 @@ SettleResult QueueWorker::Impl::settle(const Lock& lock, const Act& act) {
     if (partition.cursor().deleted()) return {.settled = Settled::unavailable, .status = Status::topic_deleted};
     if (lock.generation != partition.generation()) return {.settled = Settled::reset};
     const work_table::Answered answered = act(partition);
+    if (!partition.words_whole()) [[unlikely]] return {.settled = Settled::unavailable, .status = Status::corrupt};
     const bool too_late = answered.answer != Answer::done && answered.answer != Answer::letters_refused && answered.answer != Answer::invalid;
     if (too_late) count(&layout::WorkerSlot<Memory>::refused);
     return told(answered, partition);

@@ -64,7 +64,13 @@ private:
     /// Whether the record is among those held: not any more if its time was over when they were counted.
     [[nodiscard]] bool is_counted(std::uint64_t lock) const noexcept;
     void note_held() noexcept;
+    /// ok, or why the queue is none any more, or cannot be used.
+    [[nodiscard]] Status why_gone() const noexcept;
+    /// Also sets aside what is damaged: it is told once.
     void fail(QueuePartition& partition, Status status);
+    /// Looks at what was set aside, once in a while.
+    void take_back(const WorkTime& now);
+    [[nodiscard]] bool take_back(std::unique_ptr<QueuePartition>& place);
     [[nodiscard]] bool interrupted() const noexcept {
         return interrupt_.word != nullptr && interrupt_.word->load(std::memory_order_acquire) != interrupt_.expected;  // acquire DONE_ELSEWHERE
     }
@@ -101,6 +107,8 @@ private:
     std::optional<std::uint64_t> counted_ms_;  // when they were
     bool waiting_ = false;         // the last look found nothing
     std::uint64_t reaped_ms_ = 0;  // when the others were looked at
+    std::size_t aside_ = 0;        // partitions that are
+    std::uint64_t taken_back_ticks_ = 0;  // when those were looked at
     Status status_ = Status::ok;
     std::vector<PartitionFailure> failures_;
     std::uint64_t patience_ticks_ = 0;

@@ -28,6 +28,8 @@ public:
     }
     /// The next record, as an earlier batch left it: every field is to be filled.
     [[nodiscard]] QueueRecord& add() noexcept { return records_[count_++]; }
+    /// Only the first so many are: requires that there are as many.
+    void keep(std::size_t records) noexcept { count_ = records; }
     [[nodiscard]] std::span<const QueueRecord> records() const noexcept { return {records_.data(), count_}; }
 
     PollBatch bodies;
@@ -63,6 +65,7 @@ public:
     void took(std::uint64_t offset, std::uint64_t word) noexcept;
     void lost(std::uint64_t from, std::uint64_t to) noexcept;
     void corrupt(std::uint64_t offset) noexcept;
+    [[nodiscard]] WorkBatch& batch() noexcept { return batch_; }
 
 private:
     /// The copied headers, if they can be.

@@ -80,7 +80,8 @@ struct QueueRecord {
 
 struct AcquireResult {
     /// ok also when nothing was found. would_block: the cap of this worker or of the queue is reached. position_lost is never
-    /// answered. group_deleted, topic_deleted, corrupt, forked, misuse as in PollResult.
+    /// answered. group_deleted, topic_deleted, forked, misuse as in PollResult. corrupt: once, when a partition is found damaged;
+    /// nothing is acquired from it until it can be read again, which is tried once a second.
     Status status = Status::ok;
     std::span<const QueueRecord> records;
     std::span<const Gap> gaps;  ///< Records lost to retention before they were finished; told to the worker that found it.
@@ -126,8 +127,8 @@ public:
     /// As close.
     ~QueueWorker();
 
-    /// Takes up to `records_max` records; waits up to `timeout` while there is none. Dying in here loses nothing: what was
-    /// taken returns, counted as a delivery.
+    /// Takes up to `records_max` records; waits up to `timeout` while there is none. Of 0 it only says whether the queue is there.
+    /// Dying in here loses nothing: what was taken returns, counted as a delivery.
     AcquireResult acquire(std::size_t records_max = 16, std::chrono::nanoseconds timeout = std::chrono::nanoseconds::zero()) noexcept;
 
     /// The record is finished.

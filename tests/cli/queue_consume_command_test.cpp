@@ -54,4 +54,21 @@ TEST_CASE("An answer that says more than it may is refused, and the record goes 
     CHECK(place.consume({"-q", "q", "-e"}).output == "a\n");
 }
 
+TEST_CASE("consume -q that waits for answers ends at once when its queue or topic is deleted") {
+    const std::vector<std::string> end = GENERATE(std::vector<std::string>{"queue", "delete", "q", "--force"},
+                                                  std::vector<std::string>{"topic", "delete", "t"});
+    const std::vector<std::string> more =
+        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"-c", "2"}, std::vector<std::string>{"--max-in-flight", "2"});
+    const Place place;
+    std::vector<std::string> arguments = {"consume", "t", "-q", "q", "--ack", "manual"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    CliProcess worker(place.in_directory(arguments));
+    REQUIRE(worker.wait_for_output("b\n"));
+    REQUIRE(place.run(end).exit_code == 0);
+    REQUIRE(worker.wait_for_errors("deleted"));  // its input is open still
+    const CliResult result = worker.finish();
+    CHECK(result.exit_code == 1);
+    CHECK_THAT(result.errors, contains("queue 'q' of topic 't': "));
+}
+
 }  // namespace ringmain::test
