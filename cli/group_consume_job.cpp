@@ -10,6 +10,7 @@
 #include "errors.hpp"
 #include "group_report.hpp"
 #include "numbers.hpp"
+#include "positions.hpp"
 #include "signals.hpp"
 #include "status_text.hpp"
 
@@ -46,8 +47,10 @@ GroupConsumeJob::GroupConsumeJob(const Broker& broker, const ConsumeOptions& opt
       printer_(options.format),
       consumer_(consumer_of(broker, with_listener(*options.group))) {
     consumer_.subscribe(options.topic);
-    for (const GroupLag& lag : admin_.lag(options.topic, options.group->name, {.time = false, .bytes_records_max = 0}))
+    for (const GroupLag& lag : admin_.lag(options.topic, options.group->name, {.time = false, .bytes_records_max = 0})) {
+        note_if_beyond_end(options.topic, lag);
         ends_.push_back(lag.log_end);
+    }
 }
 
 void GroupConsumeJob::run() {

@@ -28,4 +28,11 @@ Position parse_position(std::string_view option, std::string_view text) {
     return from_end ? Position::last(*number) : Position::at(*number);
 }
 
+void note_if_beyond_end(std::string_view topic, const GroupLag& lag) {
+    if (lag.damaged || lag.position <= lag.log_end)
+        return;
+    note("topic '{}' partition {}: offset {} is beyond the end, offset {}; nothing is read there until the log gets that far", topic,
+         lag.partition, lag.position, lag.log_end);
+}
+
 }  // namespace ringmain::cli

@@ -12,6 +12,7 @@
 #include "context.hpp"
 #include "durations.hpp"
 #include "errors.hpp"
+#include "json_values.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "positions.hpp"
@@ -94,7 +95,9 @@ void run(const CLI::App& app, const CreateArguments& arguments) {
         throw;
     }
     const QueueDescription queue = admin.describe(arguments.topic, arguments.queue);
-    print(arguments.json ? queue_to_json(queue).dump() + "\n" : queue_options_to_text(queue));
+    for (const QueuePartitionDescription& partition : queue.partitions)
+        note_if_beyond_end(queue.topic, partition.lag);
+    print(arguments.json ? line(queue_to_json(queue)) + "\n" : queue_options_to_text(queue));
 }
 
 }  // namespace

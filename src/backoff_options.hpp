@@ -22,14 +22,17 @@ namespace ringmain {
 [[nodiscard]] inline std::string number(std::chrono::milliseconds value) { return std::to_string(value.count()) + " ms"; }
 [[nodiscard]] inline std::string number(std::uint64_t value) { return std::to_string(value); }
 
-/// Calls `range(option, value, min, max)` for each of its parts.
-template <class Range>
-void check_backoff(const Backoff& backoff, const Range& range) {
+/// Calls `range(option, value, min, max)` for each of its parts, and `refuse(text)` if they do not go together.
+template <class Range, class Refuse>
+void check_backoff(const Backoff& backoff, const Range& range, const Refuse& refuse) {
     constexpr double kFactorMax = 100;
     constexpr double kJitterMax = 0.5;
     constexpr std::chrono::milliseconds kNone{0};
     range("backoff.max", backoff.max, kNone, kLockTimeMax);
-    range("backoff.first", backoff.first, kNone, backoff.max);
+    range("backoff.first", backoff.first, kNone, kLockTimeMax);
+    if (backoff.first > backoff.max)
+        refuse("cannot be: backoff.first " + number(backoff.first) + " is longer than backoff.max, the longest wait, which is " +
+               number(backoff.max));
     range("backoff.factor", backoff.factor, 1.0, kFactorMax);
     range("backoff.jitter", backoff.jitter, 0.0, kJitterMax);
 }

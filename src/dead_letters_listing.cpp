@@ -94,6 +94,7 @@ std::uint64_t DeadLetters::Impl::count(std::string_view name) const {
 
 void DeadLetters::Impl::read(std::string_view name, const LetterFilter& filter, const Visit& visit) const {
     const LetterTopic topic(impl(), name, LetterTopic::For::reading);
+    topic.check_filter(filter);
     RecordCopy copy;
     bool more = true;
     for (std::uint32_t p = 0; p < topic.partitions() && more; ++p) {

@@ -8,6 +8,7 @@ namespace ringmain {
 LettersPurged DeadLetters::Impl::purge(std::string_view name, const LetterFilter& filter, bool dry_run,
                                        const std::function<bool()>& stop) const {
     LetterTopic topic(impl(), name, dry_run ? LetterTopic::For::reading : LetterTopic::For::settling);
+    topic.check_filter(filter);
     std::optional<LettersInHand> in_hand;
     if (!dry_run) {
         topic.refuse_members();

@@ -8,6 +8,7 @@ namespace ringmain {
 LettersReplayed DeadLetters::Impl::replay(std::string_view name, const LetterFilter& filter,
                                           const ReplayOptions& options) const {
     LetterTopic topic(impl(), name, options.dry_run ? LetterTopic::For::reading : LetterTopic::For::settling);
+    topic.check_filter(filter);
     LetterReplay replay(broker_, topic, options);
     std::optional<LettersInHand> in_hand;
     if (!options.dry_run) {

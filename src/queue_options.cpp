@@ -104,7 +104,9 @@ QueueOptions checked_queue_options(std::string_view topic, std::string_view queu
     check.start(options.start);
     check.range("lock_time", options.lock_time, kLockTimeMin, kLockTimeMax);
     check.range<std::uint64_t>("delivery_limit", options.delivery_limit, 0, kDeliveryLimitMax);
-    check_backoff(options.backoff, [&](const char* option, auto value, auto min, auto max) { check.range(option, value, min, max); });
+    check_backoff(
+        options.backoff, [&](const char* option, auto value, auto min, auto max) { check.range(option, value, min, max); },
+        [&](const std::string& what) { check.refuse(what); });
     check.exhausted("exhausted", options.exhausted);
     check.exhausted("expired", options.expired);
     QueueOptions stored = options;

@@ -60,7 +60,10 @@ void check_retry_options(std::string_view topic, const GroupOptions& group, cons
                            ": a record is finished when its handler has succeeded, which is at_least_once");
     }
     check_range<std::uint64_t>(object, "attempts", options.attempts, 1, kRetryAttemptsMax);
-    check_backoff(options.backoff, [&](const char* option, auto value, auto min, auto max) { check_range(object, option, value, min, max); });
+    check_backoff(
+        options.backoff,
+        [&](const char* option, auto value, auto min, auto max) { check_range(object, option, value, min, max); },
+        [&](const std::string& what) { refuse(object, what); });
     check_range<std::uint64_t>(object, "waiting_max", options.waiting_max, 1, kRetryWaitingMax);
     if (options.exhausted > Exhausted::stop)
         refuse(object, "cannot be retried: exhausted is none of dead_letter, skip and stop");

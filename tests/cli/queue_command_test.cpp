@@ -53,7 +53,7 @@ TEST_CASE("queue create says what was decided, and refuses what cannot be in the
     CHECK(made.exit_code == 0);
     CHECK_THAT(made.output, contains("queue             mail\n") && contains("lock time         2m\n") && contains("delivery limit    3\n") &&
                                 contains("back-off          500ms, growing 1.5-fold up to 1m, each 10 % longer or shorter\n") &&
-                                contains("given up          to the dead letters, topic dead\n") && contains("window            32 offsets\n") &&
+                                contains("exhausted         to the dead letters, topic dead\n") && contains("window            32 offsets\n") &&
                                 contains("start             latest\n"));
     const Json queue = place.json({"queue", "create", "other", "-t", "t"});
     CHECK((queue["queue"] == "other" && queue["lock_time_ms"] == 30'000 && queue["delivery_limit"] == 5 && queue["dead_letter_topic"] == "t.dlq" &&
@@ -73,6 +73,9 @@ TEST_CASE("queue create says what was decided, and refuses what cannot be in the
     CHECK_THAT(refused({"--delivery-limit", "31"}), contains("--delivery-limit"));
     CHECK_THAT(refused({"--backoff-factor", "two"}), contains("--backoff-factor: 'two' is no decimal number"));
     CHECK_THAT(refused({"--backoff-jitter", "0.6"}), contains("--backoff-jitter 0.6 is outside 0 to 0.5"));
+    CHECK_THAT(refused({"--backoff-first", "2m"}),
+               contains("queue 'x' of topic 't' cannot be: --backoff-first 120000 ms is longer than --backoff-max, the longest wait, which is "
+                        "60000 ms"));
     CHECK_THAT(refused({"--window", "33"}), contains("--window 33 is neither 0 nor a power of two up to 64"));
     CHECK_THAT(refused({"--exhausted", "stop"}), contains("--exhausted: 'stop' is neither dead-letter nor skip"));
     CHECK_THAT(refused({"--dead-letter-topic", "t"}), contains("topic 't' itself"));
@@ -110,6 +113,20 @@ TEST_CASE("queue list, describe and workers show records by state and who has th
     CHECK(stats["topics"][0]["queues"][0]["partitions"][0]["acquired"] == 3);
     CHECK(stats["topics"][0]["queues"][0]["error"].is_null());
     CHECK_THAT(place.run({"stats"}).output, contains("LETTERS-REFUSED") && contains("AVAILABLE"));
+}
+
+TEST_CASE("Who begins at an offset that the log has not reached is told so, for each partition") {
+    const Place place;
+    const auto told = [&](const std::vector<std::string>& arguments) {
+        const CliResult result = place.run(arguments);
+        CHECK(result.exit_code == 0);
+        CHECK_THAT(result.errors, contains("topic 't' partition 0: offset 500 is beyond the end, offset 10;") &&
+                                      contains("topic 't' partition 1: offset 500 is beyond the end, offset 4;"));
+    };
+    told({"queue", "create", "late", "-t", "t", "--start", "500"});
+    told({"consume", "t", "-q", "later", "--start", "500", "-e"});
+    told({"consume", "t", "-g", "latest", "--start", "500", "-e"});
+    CHECK(place.run({"queue", "create", "end", "-t", "t", "--start", "4"}).errors == "");
 }
 
 TEST_CASE("queue reset shows a plan, keeps workers from surprises, and begins anew where it is told") {

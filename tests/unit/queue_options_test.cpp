@@ -44,8 +44,8 @@ TEST_CASE("O05 An option of a queue outside of its range is refused with its nam
     check_refused({.lock_time = 9ms}, "lock_time 9 ms is outside 10 ms to 43200000 ms");
     check_refused({.lock_time = 12h + 1ms}, "lock_time 43200001 ms");
     check_refused({.delivery_limit = 31}, "delivery_limit 31 is outside 0 to 30");
-    check_refused({.backoff = {.first = -1ms}}, "backoff.first -1 ms is outside 0 ms to 60000 ms");
-    check_refused({.backoff = {.first = 2s, .max = 1s}}, "backoff.first 2000 ms is outside 0 ms to 1000 ms");
+    check_refused({.backoff = {.first = -1ms}}, "backoff.first -1 ms is outside 0 ms to 43200000 ms");
+    check_refused({.backoff = {.first = 2s, .max = 1s}}, "backoff.first 2000 ms is longer than backoff.max, the longest wait, which is 1000 ms");
     check_refused({.backoff = {.max = 13h}}, "backoff.max 46800000 ms is outside 0 ms to 43200000 ms");
     check_refused({.backoff = {.factor = 0.5}}, "backoff.factor 0.5 is outside 1 to 100");
     check_refused({.backoff = {.factor = std::nan("")}}, "backoff.factor nan");

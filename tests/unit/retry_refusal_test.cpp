@@ -32,7 +32,7 @@ TEST_CASE("What cannot be is refused when the runner is made, and leaves no grou
     CHECK_THAT(refusal([](auto&, auto& o) {
                    o.backoff = {2s, 1s, 1, 0};
                }),
-               contains("backoff.first 2000 ms is outside 0 ms to 1000 ms"));
+               contains("backoff.first 2000 ms is longer than backoff.max, the longest wait, which is 1000 ms"));
     CHECK_THAT(refusal([](auto&, auto& o) { o.dead_letter_topic = "t"; }), contains("to topic 't' itself"));
     CHECK_THAT(refusal([](auto&, auto& o) {
                    o.exhausted = Exhausted::skip;
