@@ -1,4 +1,4 @@
-// `ringmain topic create|list|describe|delete`; alter and trim have files of their own.
+// `ringmain topic create|list|describe`; alter, trim and delete have files of their own.
 #include <fmt/core.h>
 
 #include <array>
@@ -128,12 +128,6 @@ void run_describe(const CLI::App& app, const TopicArguments& arguments) {
     print(arguments.json ? topic_to_json(topic, groups) + "\n" : topic_to_text(topic, groups));
 }
 
-void run_delete(const CLI::App& app, const TopicArguments& arguments) {
-    hold_stop_signals();  // once begun, a deletion is finished
-    open_broker(app).delete_topic(arguments.name);
-    print(fmt::format("deleted topic {}\n", arguments.name));
-}
-
 void add_create(CLI::App& topic, const Arguments& arguments) {
     CLI::App* create = topic.add_subcommand("create", "Create a topic, with all its memory");
     TopicOptions& options = arguments->options;
@@ -194,13 +188,6 @@ void add_describe(CLI::App& topic, const Arguments& arguments) {
     describe->callback([describe, arguments] { run_describe(*describe, *arguments); });
 }
 
-void add_delete(CLI::App& topic, const Arguments& arguments) {
-    CLI::App* remove = topic.add_subcommand("delete", "Delete a topic and its records, without asking");
-    remove->add_option("NAME", arguments->name, "The topic")->required();
-    remove->footer("Example:\n  ringmain topic delete trades");
-    remove->callback([remove, arguments] { run_delete(*remove, *arguments); });
-}
-
 }  // namespace
 
 void add_topic(CLI::App& app) {
@@ -213,7 +200,7 @@ void add_topic(CLI::App& app) {
     add_describe(*topic, arguments);
     add_topic_alter(*topic);
     add_topic_trim(*topic);
-    add_delete(*topic, arguments);
+    add_topic_delete(*topic);
 }
 
 }  // namespace ringmain::cli

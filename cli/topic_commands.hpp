@@ -7,5 +7,6 @@ namespace ringmain::cli {
 
 void add_topic_alter(CLI::App& topic);
 void add_topic_trim(CLI::App& topic);
+void add_topic_delete(CLI::App& topic);
 
 }  // namespace ringmain::cli

@@ -15,6 +15,7 @@
 #include "ringmain/error.hpp"
 #include "topic_name.hpp"
 #include "topic_paths.hpp"
+#include "work_settings.hpp"
 
 namespace ringmain {
 
@@ -22,7 +23,9 @@ namespace {
 
 struct Edge {
     std::string group;
+    bool queue = false;
     std::string letters;  // the topic that the group's letters go to
+    TopicId letters_id{};
 };
 
 // Of a group that is there, or is being made: the settings come before it. Others are leftovers.
@@ -47,7 +50,8 @@ std::optional<Edge> edge_of(const TopicFiles& topic, const std::filesystem::path
     std::string letters(settings.letters_name.data(), length);
     if (!is_topic_name(letters))
         return std::nullopt;
-    return Edge{group_table::name_of(topic.groups(), settings.group_slot), std::move(letters)};
+    return Edge{group_table::name_of(topic.groups(), settings.group_slot), settings.kind == kWorkOfQueue, std::move(letters),
+                letters_id(settings)};
 }
 
 std::vector<Edge> edges_of(const TopicFiles& topic) {
@@ -84,6 +88,17 @@ std::vector<std::string> topics_for_letters_of(const Broker::Impl& broker, const
     for (Edge& edge : edges_of(broker, topic))
         names.push_back(std::move(edge.letters));
     return names;
+}
+
+std::vector<LetterSender> senders_of_letters_to(const Broker::Impl& broker, const TopicFiles& letters) {
+    std::vector<LetterSender> senders;
+    for (const std::string& topic : broker.list_topics()) {
+        for (Edge& edge : edges_of(broker, topic)) {
+            if (edge.letters == letters.name() && edge.letters_id == letters.id())
+                senders.push_back({topic, std::move(edge.group), edge.queue});
+        }
+    }
+    return senders;
 }
 
 std::optional<std::string> way_of_letters_back(const Broker::Impl& broker, std::string_view origin,

@@ -107,6 +107,9 @@ DeadLetters::~DeadLetters() = default;
 std::vector<std::string> DeadLetters::topics_of(std::string_view topic) { return impl_->topics_of(topic); }
 bool DeadLetters::relink(std::string_view topic, std::string_view group) { return impl_->relink(topic, group); }
 DeadLetterSummary DeadLetters::summarize(std::string_view topic) { return impl_->summarize(topic); }
+std::vector<LetterSender> DeadLetters::senders(std::string_view topic) {
+    return senders_of_letters_to(*impl_->impl(), *impl_->impl()->open_topic(topic));
+}
 std::uint64_t DeadLetters::count(std::string_view topic) { return impl_->count(topic); }
 void DeadLetters::read(std::string_view topic, const LetterFilter& filter, const Visit& visit) {
     impl_->read(topic, filter, visit);

@@ -32,10 +32,10 @@ public:
     [[nodiscard]] LettersPurged purge(std::string_view topic, const LetterFilter& filter, bool dry_run,
                                       const std::function<bool()>& stop) const;
 
-private:
-    [[nodiscard]] bool is_letter_topic(const std::string& topic) const;
     [[nodiscard]] const std::shared_ptr<Broker::Impl>& impl() const noexcept { return broker_.impl(); }
 
+private:
+    [[nodiscard]] bool is_letter_topic(const std::string& topic) const;
     Broker broker_;
 };
 

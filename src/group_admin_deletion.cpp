@@ -6,6 +6,7 @@
 #include "group_table/sweeping.hpp"
 #include "platform/futex.hpp"
 #include "queue_opening.hpp"
+#include "ringmain/dead_letters.hpp"
 #include "work_creation.hpp"
 
 namespace ringmain {
@@ -39,6 +40,11 @@ void GroupAdmin::Impl::remove(std::string_view topic_name, std::string_view grou
     AdminTopic& topic = open(topic_name);
     const group_table::GroupRef ref = find(topic, group);
     refuse_queue(topic.files(), ref, group, "ringmain queue delete");
+    if (group == kDeadLettersGroup) {
+        throw error_about(ErrorCode::invalid_argument, group_text(group, topic_name),
+                          "keeps the topic's dead letters and says which are settled: it ends with its topic; to be rid of the letters "
+                          "purge them ('ringmain dlq purge')");
+    }
     check_writable(topic);
     for (;;) {
         if (!force) refuse_members(topic, ref, "delete it");

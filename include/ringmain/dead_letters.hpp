@@ -50,6 +50,13 @@ struct LetterFilter {
 [[nodiscard]] RINGMAIN_API bool matches(const LetterFilter& filter, const ConsumerRecord& record,
                                         const DecodedLetter& decoded) noexcept;
 
+/// A queue or a group with retries whose letters go to a dead-letter topic.
+struct LetterSender {
+    std::string topic;  ///< Of its records.
+    std::string group;
+    bool queue = false;
+};
+
 /// The letters of one group of one topic.
 struct LetterGroupSummary {
     std::string topic;  ///< Of the records.
@@ -135,11 +142,13 @@ public:
 
     /// Reads every letter that is not settled.
     [[nodiscard]] DeadLetterSummary summarize(std::string_view topic);
+    /// The queues and groups with retries whose letters go to that topic. What cannot be read is left out.
+    [[nodiscard]] std::vector<LetterSender> senders(std::string_view topic);
     /// The number of records that are not settled, letters and others: no record is read for it.
     [[nodiscard]] std::uint64_t count(std::string_view topic);
 
     /// Calls `visit` for each letter that is not settled and matches, and for records that are no letters, by partition
-    /// and offset; false ends it. The views live for the call.
+    /// and offset; false ends it. The views live for the call. Throws also not_found for a partition that there is not.
     using Visit = std::function<bool(const ConsumerRecord& record, const DecodedLetter& decoded)>;
     void read(std::string_view topic, const LetterFilter& filter, const Visit& visit);
 
@@ -148,7 +157,7 @@ public:
     /// headers say is removed, so that attempts begin anew; where it came from is in kReplayedFromHeader, if the record
     /// has room for it. Throws also: busy (another process replays or purges letters of the topic, or its group has
     /// members), invalid_argument
-    /// (`to` is the topic itself), not_found (`to`), no_space, mismatch (the group's name is a queue's). A topic that
+    /// (`to` is the topic itself), not_found (`to`, or a partition that there is not), no_space, mismatch (the group's name is a queue's). A topic that
     /// takes no letter is told in the result: each of its partitions hands out one of its producer names
     /// (kProducerNamesMax) to each dead-letter topic that letters were replayed from.
     LettersReplayed replay(std::string_view topic, const LetterFilter& filter, const ReplayOptions& options = {});
