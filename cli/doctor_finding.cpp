@@ -1,6 +1,8 @@
 // The kinds of findings.
 #include "doctor_finding.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -104,10 +106,31 @@ Finding make_finding(std::string_view id, std::string object, std::string text) 
     return finding;
 }
 
+namespace {
+
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string with_escapes(std::string_view text) {
+    std::string word = "$'";
+    for (const char c : text) {
+        if (is_control(c))
+            word.append(fmt::format("\\x{:02x}", static_cast<unsigned char>(c)));
+        else if (c == '\'' || c == '\\')
+            word.append({'\\', c});
+        else
+            word.push_back(c);
+    }
+    return word + "'";
+}
+
+}  // namespace
+
 std::string shell_word(std::string_view text) {
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%";
     if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
         return std::string(text);
+    if (std::any_of(text.begin(), text.end(), is_control))
+        return with_escapes(text);
     std::string word = "'";
     for (const char c : text) {
         if (c == '\'')

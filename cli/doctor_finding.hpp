@@ -43,7 +43,8 @@ struct Finding {
 /// With the kind's severity. `id` must be one of finding_kinds().
 [[nodiscard]] Finding make_finding(std::string_view id, std::string object, std::string text);
 
-/// The text as one word of a shell command.
+/// The text as one word of a shell command, without a byte that acts on a terminal: a word with control characters is quoted
+/// as bash, zsh and ksh read it, $'...'.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
 }  // namespace ringmain::cli

@@ -29,7 +29,7 @@ template <class Use>
                 throw;
             if (error.code() == ErrorCode::not_found || error.code() == ErrorCode::topic_deleted)
                 continue;
-            note("{}", error.what());
+            note("{}", printable(error.what()));
             good = false;
         }
     }
@@ -46,7 +46,7 @@ void delete_in_each(Admin& admin, const std::vector<std::string>& topics, std::s
             print(fmt::format("deleted {} {} of topic {}\n", what, printable(name), topic));
         } catch (const Error& error) {
             const bool damaged_queue = error.code() == ErrorCode::corrupt && what == "queue" && !force;
-            note("{}{}", in_force_words(error), damaged_queue ? "; --force deletes the queue all the same" : "");
+            note("{}{}", printable(in_force_words(error)), damaged_queue ? "; --force deletes the queue all the same" : "");
             failed = true;
         }
     }

@@ -3,9 +3,9 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace ringmain::cli {
@@ -31,11 +31,14 @@ struct Exit {
     int code = kExitGood;
 };
 
+/// Writes "ringmain: TEXT" and a newline to stderr at once. Control characters but newlines are shown as \xNN: texts have
+/// names in them, and no name must act on a terminal.
+void say_on_stderr(std::string_view text);
+
 /// One line on stderr, "ringmain: …".
 template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
-    const std::string line = fmt::format("ringmain: {}\n", fmt::format(format, std::forward<Args>(args)...));
-    std::fwrite(line.data(), 1, line.size(), stderr);  // one write, so that lines of several processes do not mix
+    say_on_stderr(fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace ringmain::cli

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "context.hpp"
 #include "errors.hpp"
+#include "group_report.hpp"
 #include "output.hpp"
 #include "ringmain/truncation.hpp"
 #include "signals.hpp"
@@ -103,7 +104,7 @@ int run(CLI::App& app, int argc, char** argv) {
     } catch (const Exit& exit) {
         return exit.code;
     } catch (const std::exception& error) {
-        note("{}", error.what());
+        note("{}", printable(error.what()));  // one line: a name in it may have a newline
         return kExitFailed;
     }
 }

@@ -1,5 +1,6 @@
 // What the doctor finds of the machine, from figures that a test cannot bring about; and that every kind of finding is
 // documented.
+#include <cstdio>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -204,6 +205,19 @@ TEST_CASE("Words of shell commands are quoted where they have to be") {
     CHECK(cli::shell_word("") == "''");
     CHECK(cli::shell_word("a b") == "'a b'");
     CHECK(cli::shell_word("it's;$x") == "'it'\\''s;$x'");
+}
+
+TEST_CASE("A name in a proposed command acts on no terminal, and is the same name for the shell") {
+    const std::string name = "a\x1b[2J'\\\nb\x7f";
+    const std::string word = cli::shell_word(name);
+    CHECK(word == "$'a\\x1b[2J\\'\\\\\\x0ab\\x7f'");
+    const std::string command = "bash -c " + cli::shell_word("printf %s " + word);
+    FILE* const shell = ::popen(command.c_str(), "r");
+    REQUIRE(shell != nullptr);
+    std::string read(100, '\0');
+    read.resize(std::fread(read.data(), 1, read.size(), shell));
+    CHECK(::pclose(shell) == 0);
+    CHECK(read == name);
 }
 
 }  // namespace ringmain::test
