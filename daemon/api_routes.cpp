@@ -4,13 +4,18 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "api_topics.hpp"
 #include "cli/group_report.hpp"
+#include "cli/queue_report.hpp"
 #include "keeper_report.hpp"
 #include "keeper_thread.hpp"
 #include "ringmain/error.hpp"
 #include "ringmain/group_admin.hpp"
+#include "ringmain/queue_admin.hpp"
 
 namespace ringmain::daemon {
 
@@ -44,17 +49,47 @@ HttpAnswer groups(const Broker& broker) {
     return {200, cli::groups_to_json(admin.list()) + "\n"};
 }
 
+/// The topic that is asked for, if one is.
+std::optional<std::string> topic_in(const HttpCall& call) {
+    const auto topic = call.query.find("topic");
+    return topic == call.query.end() ? std::nullopt : std::optional(topic->second);
+}
+
 HttpAnswer group(const Broker& broker, const HttpCall& call, const std::string& name) {
     GroupAdmin admin(broker);
-    const auto topic = call.query.find("topic");
-    std::vector<std::string> topics =
-        topic == call.query.end() ? admin.topics_of(name) : std::vector<std::string>{topic->second};
+    const auto topic = topic_in(call);
+    const std::vector<std::string> topics = topic ? std::vector{*topic} : admin.topics_of(name);
     if (topics.empty())
         throw Error(ErrorCode::not_found, name, "no topic has a group '" + name + "'");
     std::vector<GroupDescription> descriptions;
     for (const std::string& one : topics)
         descriptions.push_back(admin.describe(one, name));
     return {200, cli::groups_to_json(descriptions) + "\n"};
+}
+
+HttpAnswer queues(const Broker& broker) {
+    QueueAdmin admin(broker);
+    return {200, cli::queues_to_json(admin.list()) + "\n"};
+}
+
+HttpAnswer queue(const Broker& broker, const HttpCall& call, const std::string& name) {
+    std::vector<std::string> topics;
+    if (const auto topic = topic_in(call)) {
+        topics.push_back(*topic);
+    } else {
+        GroupAdmin groups(broker);
+        for (const GroupSummary& group : groups.list()) {
+            if (group.name == name && group.state == GroupState::queue)
+                topics.push_back(group.topic);
+        }
+    }
+    if (topics.empty())
+        throw Error(ErrorCode::not_found, name, "no topic has a queue '" + name + "'");
+    QueueAdmin admin(broker);
+    std::vector<QueueDescription> descriptions;
+    for (const std::string& one : topics)
+        descriptions.push_back(admin.describe(one, name));
+    return {200, cli::queues_to_json(descriptions) + "\n"};
 }
 
 class Api {
@@ -78,6 +113,10 @@ public:
             return groups(context_.broker);
         if (call.method == "GET" && path.size() == 3 && path[1] == "groups")
             return group(context_.broker, call, path[2]);
+        if (call.method == "GET" && path == Path{"v1", "queues"})
+            return queues(context_.broker);
+        if (call.method == "GET" && path.size() == 3 && path[1] == "queues")
+            return queue(context_.broker, call, path[2]);
         no_such_target(call);
     }
 

@@ -70,7 +70,7 @@ TEST_CASE("Who may only read the broker directory may look at everything over th
     const Place place;
     const RunningDaemon daemon(place.scratch.broker());
     REQUIRE(daemon.ask("PUT", "/v1/topics/t", kSmall + "}").status == 201);
-    for (const char* const target : {"/v1/health", "/v1/topics", "/v1/topics/t", "/v1/groups", "/v1/keeper"}) {
+    for (const char* const target : {"/v1/health", "/v1/topics", "/v1/topics/t", "/v1/groups", "/v1/queues", "/v1/keeper"}) {
         INFO(target);
         CHECK(place.status_for(kAlice, {}, "GET", target) == 200);
     }

@@ -6,6 +6,7 @@
 
 #include "ringmain/consumer.hpp"
 #include "ringmain/producer.hpp"
+#include "ringmain/queue.hpp"
 #include "running_daemon.hpp"
 #include "support/catch.hpp"
 
@@ -189,6 +190,42 @@ TEST_CASE("Groups are shown with their lag over the socket") {
     CHECK(group.json()[0]["partitions"][0].contains("lag"));
     CHECK(place.daemon.ask("GET", "/v1/groups/g?topic=t").status == 200);
     check_refused(place.daemon.ask("GET", "/v1/groups/none"), 404, "not_found", "no topic has a group 'none'");
+}
+
+TEST_CASE("Queues are shown with their records by state over the socket") {
+    Place place;
+    place.broker.create_topic("t", test::small_topic());
+    place.broker.create_topic("other", test::small_topic());
+    Producer producer(place.broker, "t");
+    for (int i = 0; i < 3; ++i)
+        REQUIRE(producer.publish({.value = as_bytes("1")}).status == Status::ok);
+    CHECK(place.daemon.ask("GET", "/v1/queues").json().empty());
+    QueueOptions skips;
+    skips.exhausted = skips.expired = Exhausted::skip;
+    QueueWorker worker(place.broker, "t", "q", skips);
+    REQUIRE(worker.acquire(1).records.size() == 1);
+    Consumer member(place.broker, GroupOptions{.name = "g"});
+    member.subscribe("other");
+    const ApiReply list = place.daemon.ask("GET", "/v1/queues");
+    INFO(list.body);
+    REQUIRE(list.status == 200);
+    REQUIRE(list.json().size() == 1);
+    CHECK((list.json()[0]["queue"] == "q" && list.json()[0]["topic"] == "t" && list.json()[0]["workers"] == 1));
+    for (const char* const target : {"/v1/queues/q", "/v1/queues/q?topic=t"}) {
+        const ApiReply queue = place.daemon.ask("GET", target);
+        INFO(queue.body);
+        REQUIRE(queue.status == 200);
+        REQUIRE(queue.json().size() == 1);
+        const nlohmann::json described = queue.json()[0];
+        const nlohmann::json& partition = described["partitions"][0];
+        CHECK((partition["acquired"] == 1 && partition["available"] == 2 && partition["lag"] == 3));
+        CHECK(described["workers"].size() == 1);
+    }
+    check_refused(place.daemon.ask("GET", "/v1/queues/none"), 404, "not_found", "no topic has a queue 'none'");
+    check_refused(place.daemon.ask("GET", "/v1/queues/g"), 404, "not_found", "no topic has a queue 'g'");
+    check_refused(place.daemon.ask("GET", "/v1/queues/g?topic=other"), 409, "mismatch", "is no work queue");
+    check_refused(place.daemon.ask("GET", "/v1/queues/q?topic=none"), 404, "not_found", "none");
+    check_refused(place.daemon.ask("POST", "/v1/queues/q", "{}"), 404, "not_found", "nothing answers POST");
 }
 
 TEST_CASE("The keeper tells how it fares") {

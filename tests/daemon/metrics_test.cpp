@@ -207,7 +207,7 @@ TEST_CASE("The loopback port serves metrics and health, and nothing else") {
                                "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\n");
     CHECK_THAT(get(port, "/metrics"), contains("ringmain_topics 1"));
     CHECK_THAT(get(port, "/v1/health"), contains("\"status\":\"ok\""));
-    for (const char* const target : {"/v1/topics", "/v1/topics/trades", "/v1/groups", "/v1/keeper", "/"})
+    for (const char* const target : {"/v1/topics", "/v1/topics/trades", "/v1/groups", "/v1/queues", "/v1/keeper", "/"})
         CHECK(get(port, target).empty());
     CHECK_THAT(daemon.log(), contains("metrics are served on http://127.0.0.1:" + std::to_string(port) + "/metrics"));
 }
