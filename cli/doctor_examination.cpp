@@ -36,11 +36,25 @@ void add_letters(const Broker& broker, Examined& examined) {
     }
 }
 
+// What cannot be read is found by itself.
+void add_retrying(GroupAdmin& admin, const TopicStats& topic, Examined& examined) {
+    constexpr LagOptions kOffsetsOnly{.time = false, .bytes_records_max = 0};
+    for (const GroupDescription& group : topic.groups) {
+        try {
+            GroupDescription description = admin.describe(topic.name, group.name, kOffsetsOnly);
+            if (description.retries)
+                examined.retrying.push_back(std::move(description));
+        } catch (const Error&) {
+            continue;
+        }
+    }
+}
+
 }  // namespace
 
 Findings examine(const Examined& examined) {
     Findings findings;
-    for (const auto part : {examine_topics, examine_blocking, examine_groups, examine_queues, examine_letters, examine_clients, examine_keeper,
+    for (const auto part : {examine_topics, examine_blocking, examine_groups, examine_queues, examine_retries, examine_letters, examine_clients, examine_keeper,
                             examine_tables, examine_machine})
         part(examined, findings);
     std::stable_sort(findings.begin(), findings.end(),
@@ -59,6 +73,7 @@ Examined look_at(const Broker& broker, bool with_records) {
     for (const TopicStats& topic : examined.stats.topics) {
         if (topic.error.empty() && topic.description.options.when_full == WhenFull::block)
             add_holders(admin, topic.name, examined.holders);
+        add_retrying(admin, topic, examined);
     }
     add_letters(broker, examined);
     if (with_records)

@@ -62,6 +62,7 @@ struct Examined {
     Surroundings surroundings;
     std::uint64_t planned_bytes = 0;  ///< What the user wants to create.
     std::vector<DeadLetterSummary> letters;  ///< Of the topics that keep dead letters.
+    std::vector<GroupDescription> retrying;  ///< Groups with retries.
     std::uint64_t letters_min = 1;  ///< So many in a topic are worth a word.
 };
 
@@ -74,6 +75,7 @@ void examine_groups(const Examined& examined, Findings& findings);
 void examine_queues(const Examined& examined, Findings& findings);
 void examine_blocking(const Examined& examined, Findings& findings);
 void examine_letters(const Examined& examined, Findings& findings);
+void examine_retries(const Examined& examined, Findings& findings);
 void examine_topics(const Examined& examined, Findings& findings);
 void examine_tables(const Examined& examined, Findings& findings);
 void examine_machine(const Examined& examined, Findings& findings);

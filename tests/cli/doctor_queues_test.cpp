@@ -3,7 +3,9 @@
 #include <thread>
 
 #include "doctor_situation.hpp"
+#include "ringmain/producer.hpp"
 #include "ringmain/queue_admin.hpp"
+#include "ringmain/retry.hpp"
 #include "support/queue_place.hpp"
 #include "support/stopped_child.hpp"
 
@@ -118,6 +120,44 @@ TEST_CASE("Doctor: a queue whose dead-letter topic is another one by now is link
     CHECK_THAT(finding.text, contains("sends its dead letters to topic 't.dlq', which was deleted, or is another one by now"));
     CHECK(finding.command == place.ringmain("dlq relink t --group q"));
     CHECK(run_in_shell(finding.command) == 0);
+    CHECK_FALSE(place.has("letters-gone"));
+}
+
+TEST_CASE("Doctor: a group with retries whose letters find no room, or no topic, is named as a queue is") {
+    Situation place;
+    place.broker.create_topic("t", Situation::small());
+    Producer producer(place.broker, "t");
+    for (int i = 0; i < 2; ++i)
+        REQUIRE(producer.publish({.value = as_bytes("x")}).status == Status::ok);
+    TopicOptions full = Situation::small(WhenFull::block);
+    full.records = 16;
+    full.cell_bytes = 256;
+    full.payload_bytes = 1 << 16;
+    place.broker.create_topic("full", full);
+    RetryOptions once;
+    once.attempts = 1;
+    once.dead_letter_topic = "full";
+    {
+        RetryRunner runner(place.broker, "t", {.name = "g"}, once);
+        CHECK_FALSE(place.has("letters-refused"));
+        Producer letters(place.broker, "full");
+        while (letters.try_publish({.value = as_bytes("x")}).status == Status::ok) {
+        }
+        const auto is_stopped = [&] {
+            return !runner.run_once([](const ConsumerRecord&) { return Handled::failure(); }, std::chrono::milliseconds(20)).stopped.empty();
+        };
+        for (int i = 0; i < 100 && !is_stopped(); ++i) {
+        }
+    }
+    const Finding refused = place.finding("letters-refused");
+    CHECK(refused.object == "group 'g' of topic 't'");
+    CHECK_THAT(refused.text, contains("has 1 record waiting for room in the dead-letter topic 'full'"));
+    place.broker.delete_topic("full");
+    CHECK_FALSE(place.has("letters-refused"));
+    const Finding gone = place.finding("letters-gone");
+    CHECK_THAT(gone.text, contains("sends its dead letters to topic 'full', which was deleted") && contains("waiting for one: 1 record"));
+    CHECK(gone.command == place.ringmain("dlq relink t --group g"));
+    CHECK(run_in_shell(gone.command) == 0);
     CHECK_FALSE(place.has("letters-gone"));
 }
 
