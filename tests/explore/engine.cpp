@@ -108,6 +108,10 @@ void Engine::step() {
         violate("no progress: more than " + std::to_string(scenario_.bounds().steps_max) + " steps");
         abandon();
     }
+    if (memory_.is_nearly_full()) {
+        violate("no progress: more writes than an execution may have");
+        abandon();
+    }
     if ((scenario_.bounds().mortal >> running_ & 1U) != 0)
         may_fall();
     if (preemptions_left_ != 0)

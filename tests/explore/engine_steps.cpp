@@ -99,13 +99,14 @@ std::uint64_t Engine::change(const Access& access, Operation operation, WeakMemo
     const WeakMemory::Location location = step_at(access.address);
     const std::memory_order with = weakened(order, site.weakening);
     std::uint64_t before = 0;
-    if (site.weakening == Weakening::skip) {
-        before = memory_.load(running_, location, with);
-    } else if (site.weakening == Weakening::split) {
-        before = memory_.load(running_, location, with);
+    if (site.weakening == Weakening::skip || site.weakening == Weakening::split) {
+        const bool calm = memory_.is_calm(location);  // nobody computes with it
+        before = calm ? memory_.latest(location) : memory_.load(running_, location, with);
+    }
+    if (site.weakening == Weakening::split) {
         step();
         memory_.store(running_, location, WeakMemory::applied(how, before, operand), with);
-    } else {
+    } else if (site.weakening != Weakening::skip) {
         before = memory_.change(running_, location, how, operand, with);
     }
     if (tracing_)

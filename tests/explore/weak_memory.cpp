@@ -53,6 +53,7 @@ void WeakMemory::forget(unsigned threads, unsigned stale_max) noexcept {
     }
     std::memset(fenced_.times.data(), 0, bytes);
     places_used_ = messages_used_ = 0;
+    nearly_full_ = false;
     stale_left_ = stale_max;
 }
 
@@ -96,6 +97,7 @@ WeakMemory::Message& WeakMemory::insert(Location location, unsigned after) {
                        place.messages.begin() + place.count + 1);
     place.messages[at] = static_cast<std::uint16_t>(messages_used_);
     ++place.count;
+    nearly_full_ = nearly_full_ || place.count + 4 > kHistoryMax || messages_used_ + 16 > messages_.size();
     Message& added = messages_[messages_used_++];
     added.attached = false;
     return added;

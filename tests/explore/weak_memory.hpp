@@ -70,6 +70,8 @@ public:
     [[nodiscard]] static unsigned shift_of(const void* address) noexcept {
         return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) & 7U) * 8;
     }
+    /// Hardly any more writes can be kept, to some location or to all.
+    [[nodiscard]] bool is_nearly_full() const noexcept { return nearly_full_; }
     [[nodiscard]] bool is_calm(Location location) const noexcept { return places_[location].calm; }
     [[nodiscard]] const void* address_of(Location location) const noexcept { return places_[location].address; }
 
@@ -166,6 +168,7 @@ private:
     std::vector<std::uint16_t*> touched_;
     std::vector<Message> messages_;
     unsigned messages_used_ = 0;
+    bool nearly_full_ = false;
     std::array<Thread, kThreadsMax> threads_{};
     View fenced_{};  // what seq_cst fences and accesses have seen, in their one order
     unsigned stale_left_ = 0;
