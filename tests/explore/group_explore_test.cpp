@@ -15,6 +15,7 @@ TEST_CASE("Explored: a reset races commits") { holds("groups.reset_commit"); }
 TEST_CASE("Explored: a reset is resumed by another") { holds("groups.reset_resumed"); }
 TEST_CASE("Explored: an owner goes back while it is evicted") { holds("groups.replay_eviction"); }
 TEST_CASE("Explored: a group is created by two at once, one of whom falls") { holds("groups.create_at_once"); }
+TEST_CASE("Explored: a group is found by one who did not make it") { holds("groups.find_new"); }
 TEST_CASE("Explored: a group is deleted and created again") { holds("groups.create_delete"); }
 TEST_CASE("Explored: a group is deleted under its owner and its slot used again") {
     holds("groups.delete_under_owner");

@@ -1,5 +1,6 @@
 // Scenarios of groups that begin and end, of members' slots, and of gates: what a group holds, nobody drops.
 #include "explore/group_stage.hpp"
+#include "group_table/listing.hpp"
 
 namespace ringmain::explore {
 
@@ -89,6 +90,26 @@ private:
     std::array<group_table::Found, 2> found_;
 };
 
+// A group is found by one who takes no part in making it: all of it is there.
+class FindNew : public LifeStage {
+public:
+    FindNew() : LifeStage({.groups_max = 2, .creates = true}, {.preemptions = 2, .stale = 2}, 2) {}
+    void thread(unsigned index) override {
+        const group_table::GroupOptions options{
+            .gating = true, .lag_records_max = 3, .lag_ms_max = 4, .start_kind = 1, .start_value = kStart};
+        if (index == 0) {
+            require(find_or_create(0, options).status == FindStatus::created, "a group is not to be had");
+            return;
+        }
+        const group_table::Found found = Creation(view_.groups, client_of(1)).find(kOther);
+        if (found.status != FindStatus::found)
+            return;
+        require(group_table::read_options(view_.groups, found.group.slot) == options, "a group is half made");
+        require(group_table::name_of(view_.groups, found.group.slot) == kOther, "a group has half a name");
+        check_begun(found.group);
+    }
+};
+
 // One creates a group and deletes it, another creates it again and again, and whoever comes by finishes what was
 // decided.
 class CreateAndDelete : public LifeStage {
@@ -149,6 +170,7 @@ public:
             created_ = find_or_create(3);
         }
         require(created_.status == FindStatus::created, "the slot of a deleted group does not come back");
+        require(created_.group != group_, "a group is taken for the one before it in its slot");
         check_begun(created_.group);
         require(!commit(member(0), first_tenure(0), 3), "a commit of a deleted group is counted");
         check_begun(created_.group);
@@ -310,6 +332,7 @@ public:
 };
 
 const Registered create_at_once{"groups.create_at_once", [] { return std::make_unique<CreateAtOnce>(); }};
+const Registered find_new{"groups.find_new", [] { return std::make_unique<FindNew>(); }};
 const Registered create_delete{"groups.create_delete", [] { return std::make_unique<CreateAndDelete>(); }};
 const Registered delete_owner{"groups.delete_under_owner", [] { return std::make_unique<DeleteUnderOwner>(); }};
 const Registered slot_of_the_dead{"groups.slot_of_the_dead", [] { return std::make_unique<SlotOfTheDead>(); }};

@@ -61,7 +61,9 @@ public:
             attachment(0).detach(0);
             return;
         }
+        const bool is_dead = proven_dead(0);
         const recovery::Attached attached = attachment(1).attach_exclusive();
+        require(!is_dead || attached.outcome == recovery::AttachOutcome::attached, "the lease of the dead is not free");
         require(attached.outcome == recovery::AttachOutcome::attached ||
                     attached.outcome == recovery::AttachOutcome::exclusive ||
                     attached.outcome == recovery::AttachOutcome::shared,
@@ -71,6 +73,12 @@ public:
         takes_slot(1, attached.slot, attached.generation);
         Exclusive publisher(log_, attached.slot, attached.generation);
         require(publish(publisher, 20) == Sent::published, "a successor is refused");
+    }
+    void finish() override {
+        ExclusiveStage::finish();
+        const std::uint64_t lease = log_.control->lease.load(std::memory_order_relaxed);
+        require(!ended(0) || lease != recovery::lease_word(0, kGeneration),
+                "a lease that was given back is still there");
     }
 };
 
@@ -117,9 +125,46 @@ private:
     std::array<bool, 3> in_{};
 };
 
+// One slot goes from producer to producer, each of which is told another tenure.
+class SlotPassedOn : public ExclusiveStage {
+public:
+    SlotPassedOn() : ExclusiveStage({.records = 2, .producer_slots = 1}, {.preemptions = 3, .stale = 3}, 2) {}
+    void set_up() override {
+        ExclusiveStage::set_up();
+        log_.control->lease.store(0, std::memory_order_relaxed);
+        log_.producers[0].owner.store(0, std::memory_order_relaxed);
+    }
+    void begin() override {
+        ExclusiveStage::begin();
+        tenures_ = 0;
+    }
+    void thread(unsigned index) override {
+        for (unsigned times = 0; times < 2; ++times) {
+            Attachment attach = attachment(index);
+            const recovery::Attached attached = attach.attach_shared();
+            if (attached.outcome != recovery::AttachOutcome::attached)
+                continue;
+            require((tenures_ >> attached.generation & 1U) == 0, "two tenures have one generation");
+            tenures_ |= 1U << attached.generation;
+            takes_slot(index, 0, attached.generation);
+            Shared publisher(log_, 0, attached.generation);
+            (void)publish(publisher, 10 * (index + 1) + times, 1);
+            attach.detach(0);
+        }
+    }
+    void finish() override {
+        ExclusiveStage::finish();
+        require(log_.producers[0].owner.load(std::memory_order_relaxed) == 0, "a slot that was given back is not free");
+    }
+
+private:
+    unsigned tenures_ = 0;  // bits
+};
+
 const Registered exclusive_laps{"log.exclusive_laps", [] { return std::make_unique<ExclusiveLaps>(); }};
 const Registered exclusive_succession{"log.exclusive_succession",
                                       [] { return std::make_unique<ExclusiveSuccession>(); }};
+const Registered slot_passed_on{"log.slot_passed_on", [] { return std::make_unique<SlotPassedOn>(); }};
 const Registered attach_both{"log.attach_both", [] { return std::make_unique<AttachBoth>(); }};
 
 }  // namespace

@@ -57,7 +57,9 @@ public:
             return;
         }
         if (index == 1) {
+            const bool is_dead = proven_dead(0);
             (void)recovery::reap_producers(log_, is_dead_);
+            require(!is_dead || newest(&log_.producers[0].owner) != owner_of(0), "a dead producer has its slot");
             (void)read_from(0, Open::close);
             release_cells();
             return;
@@ -90,6 +92,30 @@ private:
     IsDead is_dead_;
 };
 
+// Two producers and one extent: each gives it back behind every record, and the other takes it.
+class ExtentPassedOn : public LogStage {
+public:
+    ExtentPassedOn() : LogStage({.records = 4, .extents = 1}, {.preemptions = 3, .stale = 2}, 3) {}
+    void thread(unsigned index) override {
+        if (index == 2) {
+            (void)read_from(0, Open::close);
+            return;
+        }
+        Shared publisher = shared_publisher(index);
+        for (std::uint64_t id = 10 * (index + 1); id < 10 * (index + 1) + 2; ++id) {
+            (void)publish(publisher, id, kLarge);
+            publisher.bodies().seal();
+        }
+    }
+    void finish() override {
+        LogStage::finish();
+        Shared publisher = shared_publisher(0);
+        require(publish(publisher, 30, kLarge) == Sent::published, "an extent that was given back is not free");
+        LogStage::finish();
+    }
+};
+
+const Registered extent_passed_on{"log.extent_passed_on", [] { return std::make_unique<ExtentPassedOn>(); }};
 const Registered extent_reuse{"log.extent_reuse", [] { return std::make_unique<ExtentReuse>(); }};
 const Registered extent_lapped{"log.extent_lapped", [] { return std::make_unique<ExtentLapped>(); }};
 const Registered reap_extents{"log.reap_extents", [] { return std::make_unique<ReapExtents>(); }};

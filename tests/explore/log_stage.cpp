@@ -111,8 +111,12 @@ void LogStage::begin() {
 
 void LogStage::release_cells() const {
     for (std::uint64_t index = 0; index < log_.records; ++index) {
+        const std::uint64_t before = newest(&log_.cell_at(index).word);
         bool waiting = false;
-        (void)recovery::release_cell(log_, index, IsDead{}, waiting);
+        if (recovery::release_cell(log_, index, IsDead{}, waiting))
+            require(newest(&log_.cell_at(index).word) != before ||
+                        partition_log::state_of(before) != CellState::quarantined,
+                    "a cell is told to be released that is not");
     }
 }
 

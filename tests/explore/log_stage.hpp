@@ -66,6 +66,8 @@ public:
 
     /// 0: no record is known there.
     [[nodiscard]] std::uint64_t id_at(std::uint64_t offset) const noexcept { return at_[offset]; }
+    /// The record is or was at some offset.
+    [[nodiscard]] bool knows(std::uint64_t id) const noexcept { return offset_of_[id] != 0; }
 
 private:
     void is_at(std::uint64_t id, std::uint64_t offset);

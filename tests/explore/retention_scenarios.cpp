@@ -1,0 +1,82 @@
+// Scenarios of retention: keepers that come after each other, or believe so, beside a producer and a reader.
+#include <chrono>
+
+#include "explore/log_stage.hpp"
+#include "retention/retention.hpp"
+
+namespace ringmain::explore {
+
+namespace {
+
+// Two keepers work at once: the lock file was replaced under one that was stopped. What is deleted was old enough by
+// the clock of whoever deleted it, and nothing else.
+class TwoKeepers : public LogStage {
+public:
+    explicit TwoKeepers(const Retention& limits)
+        : LogStage({.records = 8, .producer_slots = 1}, {.preemptions = 3, .stale = 2}, 3), limits_(limits) {}
+    void begin() override {
+        LogStage::begin();
+        now_ = kStepNs;
+        began_.fill(0);
+    }
+    void thread(unsigned index) override {
+        if (index == 0) {
+            Shared publisher = shared_publisher(0);
+            for (std::uint64_t offset = 0; offset < kRecords; ++offset) {
+                began_[offset] = now_;
+                require(publish(publisher, 10 + offset, 1) == Sent::published, "a producer is refused");
+            }
+            return;
+        }
+        retention::PartitionRetention<M> keeper(log_);
+        for (unsigned step = 0; step < 3; ++step) {
+            const retention::Moment moment{now_ += kStepNs, 1};
+            check(keeper.step([this] { return limits_; }, moment, 4), moment.now_ns);
+        }
+    }
+
+private:
+    static constexpr std::uint64_t kStepNs = 100'000'000;
+    static constexpr std::uint64_t kRecords = 3;
+
+    void check(const retention::Expired& done, std::uint64_t now) const {
+        const auto age_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(limits_.age).count());
+        for (std::uint64_t offset = done.from; offset < done.target; ++offset) {
+            require(offset < kRecords && began_[offset] != 0, "a keeper deletes what is not there");
+            if (age_ns != 0)
+                require(now - began_[offset] >= age_ns, "a keeper deletes what is not old enough");
+        }
+        const std::uint64_t end = newest(&log_.control->log_end);
+        if (limits_.records != 0 && done.target != done.from)
+            require(end - done.target >= limits_.records, "a keeper deletes more than the limit says");
+        if (limits_.bytes != 0 && done.target != done.from)
+            require((end - done.target) * 8 >= limits_.bytes, "a keeper deletes more than the limit says");
+    }
+
+    Retention limits_;
+    std::uint64_t now_ = 0;
+    std::array<std::uint64_t, kRecords> began_{};
+};
+
+std::unique_ptr<Scenario> by_age() {
+    Retention limits;
+    limits.age = std::chrono::milliseconds(200);
+    return std::make_unique<TwoKeepers>(limits);
+}
+std::unique_ptr<Scenario> by_bytes() {
+    Retention limits;
+    limits.bytes = 8;
+    return std::make_unique<TwoKeepers>(limits);
+}
+std::unique_ptr<Scenario> by_records() {
+    Retention limits;
+    limits.records = 1;
+    return std::make_unique<TwoKeepers>(limits);
+}
+const Registered keepers_by_age{"retention.by_age", by_age};
+const Registered keepers_by_bytes{"retention.by_bytes", by_bytes};
+const Registered keepers_by_records{"retention.by_records", by_records};
+
+}  // namespace
+
+}  // namespace ringmain::explore
