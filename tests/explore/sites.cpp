@@ -8,8 +8,8 @@ namespace ringmain::explore {
 
 namespace {
 
-constexpr std::array kWeakenings = {Weakening::relaxed, Weakening::no_acquire, Weakening::no_release, Weakening::skip,
-                                    Weakening::split};
+constexpr std::array kAll = {Weakening::relaxed, Weakening::no_acquire, Weakening::no_release, Weakening::skip,
+                             Weakening::split};
 
 // The path below the directory that every include begins at.
 std::string_view short_path(std::string_view path) {
@@ -29,9 +29,9 @@ bool changes(Operation operation) noexcept {
 }  // namespace
 
 const char* name_of(Operation operation) noexcept {
-    constexpr std::array kNames = {"load",      "store",    "exchange",  "fetch_add",
-                                   "fetch_sub", "fetch_or", "fetch_and", "compare_exchange",
-                                   "cas16",     "fence",    "copy_in",   "copy_out"};
+    constexpr std::array<const char*, kOperations> kNames = {"load",      "store",    "exchange",  "fetch_add",
+                                                             "fetch_sub", "fetch_or", "fetch_and", "compare_exchange",
+                                                             "cas16",     "fence",    "copy_in",   "copy_out"};
     return kNames[static_cast<std::size_t>(operation)];
 }
 
@@ -53,7 +53,8 @@ const char* name_of(std::memory_order order) noexcept {
 }
 
 const char* name_of(Weakening weakening) noexcept {
-    constexpr std::array kNames = {"none", "relaxed", "no_acquire", "no_release", "skip", "split"};
+    constexpr std::array<const char*, kWeakenings> kNames = {"none",       "relaxed", "no_acquire",
+                                                             "no_release", "skip",    "split"};
     return kNames[static_cast<std::size_t>(weakening)];
 }
 
@@ -61,7 +62,7 @@ std::string Mutation::text() const { return where + '=' + name_of(weakening); }
 
 Mutation Mutation::parse(std::string_view text) {
     const std::size_t equals = text.rfind('=');
-    for (const Weakening weakening : kWeakenings) {
+    for (const Weakening weakening : kAll) {
         if (equals != std::string_view::npos && text.substr(equals + 1) == name_of(weakening))
             return {std::string(text.substr(0, equals)), weakening};
     }

@@ -26,6 +26,7 @@ enum class Operation : std::uint8_t {
     copy_in,
     copy_out,
 };
+inline constexpr std::size_t kOperations = 12;
 [[nodiscard]] const char* name_of(Operation operation) noexcept;
 [[nodiscard]] const char* name_of(std::memory_order order) noexcept;
 
@@ -43,6 +44,7 @@ enum class Weakening : std::uint8_t {
     skip,        // a load answers the value before all writes; a store or a change is not made, and answers that it was
     split,       // a read-modify-write becomes a load and, a step later, a store
 };
+inline constexpr std::size_t kWeakenings = 6;
 [[nodiscard]] const char* name_of(Weakening weakening) noexcept;
 
 struct Site {
