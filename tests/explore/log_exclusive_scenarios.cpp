@@ -45,9 +45,8 @@ public:
 // The holder of the lease dies anywhere, or gives it back; a successor goes on behind what was committed.
 class ExclusiveSuccession : public ExclusiveStage {
 public:
-    ExclusiveSuccession()
-        : ExclusiveStage({.records = 2, .producer_slots = 2, .published = 1},
-                         {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
+    explicit ExclusiveSuccession(const Bounds& bounds)
+        : ExclusiveStage({.records = 2, .producer_slots = 2, .published = 1}, bounds, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
             (void)read_from(0, Open::close);
@@ -85,9 +84,7 @@ public:
 // Exclusive and shared producers come together; one of them may die. Never are both kinds in, nor two exclusive ones.
 class AttachBoth : public ExclusiveStage {
 public:
-    AttachBoth()
-        : ExclusiveStage({.records = 2, .producer_slots = 3}, {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1},
-                         3) {}
+    explicit AttachBoth(const Bounds& bounds) : ExclusiveStage({.records = 2, .producer_slots = 3}, bounds, 3) {}
     void set_up() override {
         ExclusiveStage::set_up();
         log_.control->lease.store(0, std::memory_order_relaxed);
@@ -162,10 +159,16 @@ private:
 };
 
 const Registered exclusive_laps{"log.exclusive_laps", [] { return std::make_unique<ExclusiveLaps>(); }};
+// Few schedules and many stale values, and the other way round: what a successor missed all of would show.
+constexpr Bounds kFewStale{.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1};
+constexpr Bounds kManyStale{.preemptions = 2, .stale = 7, .deaths = 1, .mortal = 1};
 const Registered exclusive_succession{"log.exclusive_succession",
-                                      [] { return std::make_unique<ExclusiveSuccession>(); }};
+                                      [] { return std::make_unique<ExclusiveSuccession>(kFewStale); }};
+const Registered succession_stale{"log.succession_stale",
+                                  [] { return std::make_unique<ExclusiveSuccession>(kManyStale); }};
 const Registered slot_passed_on{"log.slot_passed_on", [] { return std::make_unique<SlotPassedOn>(); }};
-const Registered attach_both{"log.attach_both", [] { return std::make_unique<AttachBoth>(); }};
+const Registered attach_both{"log.attach_both", [] { return std::make_unique<AttachBoth>(kFewStale); }};
+const Registered attach_stale{"log.attach_stale", [] { return std::make_unique<AttachBoth>(kManyStale); }};
 
 }  // namespace
 

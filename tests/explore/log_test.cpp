@@ -13,6 +13,8 @@ TEST_CASE("Explored: a batch whose tickets are closed") { holds("log.publish_bat
 TEST_CASE("Explored: an exclusive producer laps its readers") { holds("log.exclusive_laps"); }
 TEST_CASE("Explored: an exclusive producer dies and has a successor") { holds("log.exclusive_succession"); }
 TEST_CASE("Explored: exclusive and shared producers come together") { holds("log.attach_both"); }
+TEST_CASE("Explored: a successor sees many stale values") { holds("log.succession_stale"); }
+TEST_CASE("Explored: producers that come together see many stale values") { holds("log.attach_stale"); }
 TEST_CASE("Explored: a producer's slot goes from one to the next") { holds("log.slot_passed_on"); }
 TEST_CASE("Explored: two names begin at once") { holds("log.names_at_once"); }
 TEST_CASE("Explored: extents are changed while a reader reads in them") { holds("log.extent_reuse"); }

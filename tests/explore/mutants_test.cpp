@@ -28,7 +28,7 @@ constexpr Budget kLook{1'000, 5'000};
 // A killer kills long before.
 constexpr Budget kKill{2'000, 1'000'000};
 // All scenarios with a little first: so the one that is listed is one that kills soon.
-constexpr std::array kHunts = {Budget{200, 2'000}, Budget{1'000, 12'000}};
+constexpr std::array kHunts = {Budget{200, 2'000}, Budget{1'000, 12'000}, Budget{2'000, 100'000}};
 
 // A mutant that scenarios reach.
 struct Target {
