@@ -1,18 +1,15 @@
-// Retries as text and as JSON.
+// Retries as text.
 #include "retry_report.hpp"
 
 #include <fmt/format.h>
 
 #include "durations.hpp"
-#include "json_values.hpp"
 #include "numbers.hpp"
 #include "table.hpp"
 
 namespace ringmain::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
@@ -21,13 +18,6 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 std::string backoff_to_text(const Backoff& backoff) {
     return fmt::format("{}, growing {}-fold up to {}, each {:g} % longer or shorter", format_duration(backoff.first),
                        backoff.factor, format_duration(backoff.max), backoff.jitter * 100);
-}
-
-Json backoff_to_json(const Backoff& backoff) {
-    return {{"first_ms", backoff.first.count()},
-            {"max_ms", backoff.max.count()},
-            {"factor", backoff.factor},
-            {"jitter", backoff.jitter}};
 }
 
 std::string exhausted_to_text(Exhausted exhausted, std::string_view dead_letter_topic, bool dead_letters_gone) {
@@ -71,29 +61,6 @@ std::string retries_to_text(const GroupDescription& group) {
                    number(of.skipped), number(of.lost), number(of.letters_refused)});
     }
     return any ? table.text() : std::string();
-}
-
-Json retries_to_json(const GroupDescription& group) {
-    if (!group.retries)
-        return nullptr;
-    const RetryDescription& retries = *group.retries;
-    return {{"attempts", number_or_null(retries.attempts)},
-            {"backoff", backoff_to_json(retries.backoff)},
-            {"exhausted", to_string(retries.exhausted)},
-            {"dead_letter_topic", text_or_null(retries.dead_letter_topic)},
-            {"dead_letters_gone", retries.dead_letters_gone},
-            {"damage", text_or_null(retries.damage)}};
-}
-
-Json retries_to_json(const GroupPartitionDescription& partition) {
-    if (!partition.retries)
-        return nullptr;
-    const RetryPartitionDescription& of = *partition.retries;
-    return {{"waiting", of.waiting},         {"in_hand", of.in_hand},
-            {"ending", of.ending},           {"finished", of.finished},
-            {"redelivered", of.redelivered}, {"returned", of.returned},
-            {"dead_lettered", of.dead_lettered}, {"skipped", of.skipped},
-            {"lost", of.lost},               {"letters_refused", of.letters_refused}};
 }
 
 }  // namespace ringmain::cli
