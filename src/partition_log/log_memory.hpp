@@ -97,7 +97,7 @@ struct LogMemory {
     /// How many cells are scattered among themselves: few enough that not many pages are in use at a time. Small rings
     /// come in great numbers, and one page of each is what the processor can keep at hand.
     [[nodiscard]] static constexpr std::uint64_t run_of(std::uint64_t records) noexcept {
-        return std::clamp<std::uint64_t>(records / 16, layout::kRecordsScatteredMin, layout::kRecordsScatteredMax);
+        return std::min(records, std::clamp<std::uint64_t>(records / 16, layout::kRecordsScatteredMin, layout::kRecordsScatteredMax));
     }
 
 private:

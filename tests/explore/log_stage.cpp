@@ -81,6 +81,7 @@ LogStage::LogStage(const LogShape& shape, const Bounds& bounds, unsigned threads
       base_(static_cast<std::byte*>(::operator new(bytes_, kAlignment))) {
     log_ = test::plain_view<M>(base_.get(), plain(shape));
     log_.records = shape.records;
+    log_.scatter_mask = shape.records - 1;
     const auto cells_at = static_cast<std::size_t>(log_.cells - base_.get());
     const std::size_t cell_bytes = std::size_t{1} << log_.cell_shift;
     share({base_.get(), bytes_, cells_at, shape.records * cell_bytes, cells_at + 8 * cell_bytes});
