@@ -44,9 +44,9 @@ public:
     [[gnu::always_inline]] void prefetch_body(std::uint64_t offset) const noexcept {
         constexpr std::uint64_t kMost = 4 * kCacheLine;
         const Cell& cell = log_.cell(offset);
-        const std::uint64_t shape = cell.shape.load(std::memory_order_relaxed);  // relaxed: a guess of what will be read
-        if ((shape >> 48 & layout::kInExtent) == 0) [[likely]] return;
-        const std::uint64_t length = static_cast<std::uint32_t>(shape);
+        const std::uint64_t guess = cell.shape.load(std::memory_order_relaxed);  // relaxed: the copy looks again
+        if ((guess >> 48 & layout::kInExtent) == 0) [[likely]] return;
+        const std::uint64_t length = static_cast<std::uint32_t>(guess);
         if (const std::byte* const body = in_extent(cell, length)) {
             for (std::uint64_t at = 0; at < length && at < kMost; at += kCacheLine) M::prefetch_for_read(body + at);
         }
