@@ -62,7 +62,8 @@ void KeptTopic::look_at_partitions(KeeperStep& step) {
 }
 
 void KeptTopic::keep_groups(KeeperStep& step) {
-    if (!has_groups_ && is_recent(groups_looked_ns_, step.now_ns, kNoGroupsNs)) return;
+    const bool died = std::exchange(seen_deaths_, step.deaths) != step.deaths;  // perhaps a member of a group that came since
+    if (!died && !has_groups_ && is_recent(groups_looked_ns_, step.now_ns, kNoGroupsNs)) return;
     groups_looked_ns_ = step.now_ns;
     const auto told = [&](std::uint32_t slot, std::uint64_t count) {
         step.events.tell([&] {

@@ -61,6 +61,7 @@ private:
     bool has_groups_ = true;
     bool age_limited_ = false;
     std::optional<std::int64_t> groups_looked_ns_;
+    std::uint64_t seen_deaths_ = 0;
 };
 
 }  // namespace ringmain

@@ -225,3 +225,29 @@ TEST_CASE("A static member that died keeps its share for its session time-out, a
     CHECK(GroupAdmin(broker).describe("t", "readers").members.empty());
     CHECK(keep(5s).idle());
 }
+
+TEST_CASE("A member of a group that is younger than the keeper's last look at the groups goes with its process") {
+    const ScratchDirectory scratch;
+    Broker broker(scratch.broker(), Broker::Mode::open_or_create);
+    broker.create_topic("t", small(WhenFull::overwrite));
+    Keeper keeper(broker);
+    const auto step_at = [&](std::chrono::milliseconds now) { return keeper.do_work(now).evicted_members; };
+    (void)step_at(0ms);
+    Child child([&] {
+        const Broker own(scratch.broker());
+        const Producer client(own, "t");
+        ::raise(SIGSTOP);
+        Consumer member(own, GroupOptions{.name = "readers"});
+        member.subscribe("t");
+        (void)member.poll(1, 0ms);
+        ::raise(SIGSTOP);
+        return 0;
+    });
+    wait_until_stopped(child);
+    (void)step_at(300ms);  // sees the client: the next look for the dead is due at 800
+    (void)step_at(510ms);  // looks for groups: without a reason the next time at 1010
+    ::kill(child.pid(), SIGCONT);
+    wait_until_stopped(child);
+    child.kill();
+    CHECK(step_at(810ms) == 1);
+}
