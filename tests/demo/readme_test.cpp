@@ -162,7 +162,11 @@ TEST_CASE("The README quotes results from the committed file alone") {
     std::istringstream lines(readme.substr(begin, end - begin));
     const bool committed =
         std::filesystem::exists(std::filesystem::path(RINGMAIN_SOURCE_DIR) / "bench/results/latest.md");
-    const std::string results = committed ? read_source_file("bench/results/latest.md") : "";
+    // which is not the README's directory, and so has another way to the reasons
+    const std::string results =
+        committed ? std::regex_replace(read_source_file("bench/results/latest.md"),
+                                       std::regex(R"(, \[why\]\([^)]*\))"), "")
+                  : "";
     std::string line;
     while (std::getline(lines, line)) {
         if (!line.starts_with("|"))
