@@ -85,7 +85,6 @@ bool lock_within(FileLock& lock, std::chrono::milliseconds patience) {
     return true;
 }
 
-// Whatever its fate: a topic.meta that cannot be read does not say that its topic is dead.
 constexpr std::uint64_t kAllFiles = std::numeric_limits<std::uint64_t>::max();
 
 /// The end of a burial, for whoever has the movers' lock and knows that the topic may go. False: `grave` exists.
@@ -101,6 +100,7 @@ bool move_to_grave(FileLock& mover, const std::filesystem::path& topic, const st
     return true;
 }
 
+// Whatever its fate: a topic.meta that cannot be read does not say that its topic is dead.
 bool is_dead(const std::filesystem::path& topic) {
     try {
         const Mapping meta(meta_path(topic), Access::read_only, layout::kTopicFileBytes);
