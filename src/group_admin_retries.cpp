@@ -5,6 +5,7 @@
 #include "error_about.hpp"
 #include "group_admin_impl.hpp"
 #include "retries_moved.hpp"
+#include "work_counts.hpp"
 #include "work_files.hpp"
 #include "work_settings.hpp"
 #include "work_table/work_memory.hpp"
@@ -45,14 +46,7 @@ RetryPartitionDescription describe_words(const Work& work) noexcept {
         else if (!work_table::is_free(word, work.lap(offset)))
             count(word, description);
     }
-    // all relaxed: statistics
-    const auto& control = work.control();
-    description.redelivered = control.redelivered.load(std::memory_order_relaxed);
-    description.returned = control.returned.load(std::memory_order_relaxed);
-    description.dead_lettered = control.dead_lettered.load(std::memory_order_relaxed);
-    description.skipped = control.skipped.load(std::memory_order_relaxed);
-    description.lost = control.lost.load(std::memory_order_relaxed);
-    description.letters_refused = control.letters_refused.load(std::memory_order_relaxed);
+    read_work_counts(work.control(), description);
     return description;
 }
 

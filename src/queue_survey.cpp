@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "work_counts.hpp"
+
 namespace ringmain {
 
 namespace {
@@ -83,16 +85,10 @@ private:
         partition_.oldest_due = std::chrono::milliseconds(ahead != 0 ? static_cast<std::int64_t>(ahead) : -static_cast<std::int64_t>(behind));
     }
 
-    // All relaxed: statistics.
+    // relaxed: statistics
     void read_counters() noexcept {
-        const auto& control = work_.control();
-        partition_.expired = control.expired.load(std::memory_order_relaxed);
-        partition_.returned = control.returned.load(std::memory_order_relaxed);
-        partition_.redelivered = control.redelivered.load(std::memory_order_relaxed);
-        partition_.dead_lettered = control.dead_lettered.load(std::memory_order_relaxed);
-        partition_.skipped = control.skipped.load(std::memory_order_relaxed);
-        partition_.lost = control.lost.load(std::memory_order_relaxed);
-        partition_.letters_refused = control.letters_refused.load(std::memory_order_relaxed);
+        partition_.expired = work_.control().expired.load(std::memory_order_relaxed);
+        read_work_counts(work_.control(), partition_);
     }
 
     const Work& work_;
