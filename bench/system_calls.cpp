@@ -18,7 +18,7 @@ constexpr const char* kTopic = "counted";
 template <std::size_t kBytes, Send kSend>
 Sample count(ScratchBroker& scratch, const LibraryOptions& options) {
     scratch.broker().create_topic(kTopic, options.topic);
-    LibraryReceiver<Read::poll> reader(scratch.broker().directory(), kTopic, options);
+    LibraryReceiver<Read::poll> reader(scratch.broker().directory(), kTopic, options, kBytes);
     std::unique_ptr<LibrarySender<kBytes, kSend>> sender;
     const auto send = [&](std::uint64_t records) {
         for (std::uint64_t i = 0; i < records; ++i)

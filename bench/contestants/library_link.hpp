@@ -1,6 +1,7 @@
 // The log as a contestant, used through its public classes as a user would use it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -90,10 +91,11 @@ private:
 template <Read kRead>
 class LibraryReceiver {
 public:
-    LibraryReceiver(const std::filesystem::path& directory, const std::string& topic, const LibraryOptions& options)
+    LibraryReceiver(const std::filesystem::path& directory, const std::string& topic, const LibraryOptions& options,
+                    std::size_t record_bytes)
         : consumer_(Broker(directory), {.wait = WaitStrategy::spin}),
           gated_(options.topic.when_full == WhenFull::block),
-          gate_step_(options.topic.records / 64) {
+          gate_step_(gate_step(options.topic, record_bytes)) {
         consumer_.assign(topic, 0);
         if (gated_)
             consumer_.hold_gates("bench");
@@ -112,6 +114,16 @@ public:
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
 private:
+    /// A small part of what the topic holds, in cells or in payload memory, so that the sender is not held up by records
+    /// that were read long ago.
+    static std::uint64_t gate_step(const TopicOptions& topic, std::size_t record_bytes) {
+        constexpr std::uint64_t kPart = 64;
+        std::uint64_t held = topic.records;
+        if (topic.payload_bytes != 0)
+            held = std::min<std::uint64_t>(held, topic.payload_bytes / record_bytes);
+        return std::max<std::uint64_t>(1, held / kPart);
+    }
+
     template <class Sink>
     std::uint64_t poll(std::uint64_t max, Sink& sink) {
         const PollResult result = consumer_.poll(max);
@@ -158,7 +170,7 @@ public:
     LibraryLink& operator=(const LibraryLink&) = delete;
 
     LibrarySender<kBytes, kSend> sender(unsigned) { return {broker_.directory(), topic_, options_}; }
-    LibraryReceiver<kRead> receiver() { return {broker_.directory(), topic_, options_}; }
+    LibraryReceiver<kRead> receiver() { return {broker_.directory(), topic_, options_, kBytes}; }
 
 private:
     Broker& broker_;
