@@ -122,6 +122,15 @@ std::string measurement_rows(const json& program) {
     return rows;
 }
 
+/// How far apart the processors were while the program ran.
+std::string placement_text(const json& program) {
+    if (!program.contains("line_ns"))
+        return {};
+    const json& line_ns = program["line_ns"];
+    return fmt::format("\nHalf a round trip of a bare cache line in these rounds: {:.0f} ns ({:.0f} … {:.0f}).\n",
+                       line_ns["median"].get<double>(), line_ns["min"].get<double>(), line_ns["max"].get<double>());
+}
+
 std::string machine_text(const json& result) {
     const json& machine = result["machine"];
     std::string caches;
@@ -147,7 +156,7 @@ std::string to_markdown(const json& result, const Explanations& why) {
     for (const json& program : result["programs"]) {
         text += fmt::format("\n## {}\n\n| | median | lowest … highest | |\n|---|---|---|---|\n",
                             program["question"].get<std::string>());
-        text += measurement_rows(program);
+        text += measurement_rows(program) + placement_text(program);
     }
     if (!result["primitives"].empty()) {
         text += "\n## What does one call cost within one process?\n\n| | processor time |\n|---|---|\n";

@@ -1,11 +1,15 @@
 // `ringmain perf`: throughput and latency between processes on this machine, beside the machine's own limits.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "bench/common/process.hpp"
 #include "bench/common/scratch.hpp"
@@ -13,6 +17,7 @@
 #include "commands.hpp"
 #include "context.hpp"
 #include "errors.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "perf_plan.hpp"
@@ -31,11 +36,13 @@ constexpr const char* kFooter =
     "Without --rate the producers publish as fast as they can, and latency is half of a round trip between two "
     "processes.\n"
     "With --rate records have intended times of sending and latency counts from these, so that a stall is not hidden.\n"
-    "Processes are pinned, one to a core, if there are enough cores.\n\n"
+    "Processes are pinned, one to a core, if there are enough cores; --cpus says where, the consumer first, and 'none' "
+    "pins none.\n\n"
     "Examples:\n"
     "  ringmain perf\n"
     "  ringmain perf --size 16K --seconds 3\n"
     "  ringmain perf --producers 3 --partitions 3 --exclusive --wait yield\n"
+    "  ringmain perf --producers 2 --cpus 2,4,6\n"
     "  ringmain perf --rate 100000 --wait block --json";
 
 void check(const perf::Plan& plan) {
@@ -54,6 +61,35 @@ std::vector<int> choose_cpus(std::uint32_t producers) {
     std::vector<int> cpus = bench::usable_cpus();
     if (cpus.size() < producers + 1)
         cpus.assign(producers + 1, -1);
+    return cpus;
+}
+
+int parse_cpu(const std::string& text, const std::vector<int>& usable) {
+    const std::optional<std::uint64_t> cpu = parse_digits(text);
+    if (cpu && std::find(usable.begin(), usable.end(), static_cast<int>(*cpu)) != usable.end() && *cpu <= INT_MAX)
+        return static_cast<int>(*cpu);
+    std::vector<int> sorted = usable;
+    std::sort(sorted.begin(), sorted.end());
+    throw UsageError(
+        fmt::format("--cpus: '{}' is not a processor this process may use: {}", text, fmt::join(sorted, ",")));
+}
+
+/// The processors that --cpus names: the consumer's and then the producers'.
+std::vector<int> parse_cpus(const std::string& list, std::uint32_t producers) {
+    if (list == "none")
+        return std::vector<int>(producers + 1, -1);
+    const std::vector<int> usable = bench::usable_cpus();
+    std::vector<int> cpus;
+    for (const std::string& text : CLI::detail::split(list, ','))
+        cpus.push_back(parse_cpu(text, usable));
+    const std::set<int> different(cpus.begin(), cpus.end());
+    if (different.size() != cpus.size())
+        throw UsageError(
+            fmt::format("--cpus '{}' names a processor twice: two that spin there wait for the scheduler", list));
+    if (cpus.size() != producers + 1) {
+        throw UsageError(fmt::format("--cpus '{}' names {} for the consumer and {}", list,
+                                     counted(cpus.size(), "processor"), counted(producers, "producer")));
+    }
     return cpus;
 }
 
@@ -78,10 +114,10 @@ bool directory_was_given(const CLI::App& command) {
     return command.get_parent()->get_option("--directory")->count() != 0 || std::getenv("RINGMAIN_DIR") != nullptr;
 }
 
-void run(const CLI::App& command, perf::Plan plan) {
+void run(const CLI::App& command, perf::Plan plan, const std::optional<std::string>& cpus) {
     check(plan);
     catch_stop_signals();
-    plan.cpus = choose_cpus(plan.producers);
+    plan.cpus = cpus ? parse_cpus(*cpus, plan.producers) : choose_cpus(plan.producers);
     bench::tick_ns();  // before any fork
     std::optional<bench::ScratchDirectory> scratch;
     if (directory_was_given(command)) {
@@ -140,9 +176,12 @@ void add_perf(CLI::App& app) {
     add_choice(*command, "--when-full", plan->when_full,
                {{"block", WhenFull::block}, {"overwrite", WhenFull::overwrite}},
                "Policy of the topic: block or overwrite (block)");
+    const auto cpus = std::make_shared<std::optional<std::string>>();
+    command->add_option("--cpus", *cpus, "Processors to pin to: the consumer's and then the producers', or none")
+        ->type_name("LIST");
     command->add_flag("--json", plan->json, "Print one object, with the whole latency histogram");
     command->footer(kFooter);
-    command->callback([command, plan] { run(*command, *plan); });
+    command->callback([command, plan, cpus] { run(*command, *plan, *cpus); });
 }
 
 }  // namespace ringmain::cli

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "bench/common/machine.hpp"
 
@@ -40,11 +41,18 @@ std::string nanoseconds(double ns) {
     return fmt::format("{:.0f} ns", ns);
 }
 
+std::string pinned_text(const Plan& plan) {
+    if (plan.cpu(0) < 0)
+        return "not pinned";
+    const std::vector<int> producers(plan.cpus.begin() + 1, plan.cpus.begin() + 1 + plan.producers);
+    return fmt::format("consumer on processor {}, producers on {}", plan.cpu(0), fmt::join(producers, ","));
+}
+
 std::string plan_text(const Plan& plan) {
-    return fmt::format("{} bytes, {} {}producer{}, {} partition{}, consumer waits: {}, when full: {}\n", plan.size,
+    return fmt::format("{} bytes, {} {}producer{}, {} partition{}, consumer waits: {}, when full: {}, {}\n", plan.size,
                        plan.producers, plan.exclusive ? "exclusive " : "", plan.producers == 1 ? "" : "s",
                        plan.partitions, plan.partitions == 1 ? "" : "s", wait_name(plan.wait),
-                       to_string(plan.when_full));
+                       to_string(plan.when_full), pinned_text(plan));
 }
 
 std::string throughput_text(const Plan& plan, const Throughput& throughput) {
@@ -101,6 +109,14 @@ nlohmann::json limits_json(const Limits& limits) {
     return json;
 }
 
+/// The processors of the consumer and the producers, or an empty list if nothing was pinned.
+nlohmann::json cpus_json(const Plan& plan) {
+    nlohmann::json cpus = nlohmann::json::array();
+    for (std::uint32_t process = 0; process <= plan.producers && plan.cpu(process) >= 0; ++process)
+        cpus.push_back(plan.cpu(process));
+    return cpus;
+}
+
 }  // namespace
 
 std::string report_to_text(const Plan& plan, const Results& results) {
@@ -118,7 +134,7 @@ std::string report_to_json(const Plan& plan, const Results& results) {
     nlohmann::json json{
         {"size", plan.size},           {"producers", plan.producers},          {"partitions", plan.partitions},
         {"exclusive", plan.exclusive}, {"wait", wait_name(plan.wait)},         {"when_full", to_string(plan.when_full)},
-        {"rate", plan.rate},           {"machine", bench::describe_machine()}, {"pinned", plan.cpu(0) >= 0}};
+        {"rate", plan.rate},           {"machine", bench::describe_machine()}, {"cpus", cpus_json(plan)}};
     if (results.throughput) {
         const Throughput& throughput = *results.throughput;
         json["throughput"] = {{"published", throughput.published},

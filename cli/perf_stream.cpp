@@ -104,11 +104,23 @@ void produce(const Plan& plan, const std::string& topic, std::uint32_t index, Bo
     board.finished.fetch_add(1, std::memory_order_release);
 }
 
+/// A small part of what the topic holds, in cells or in payload memory: producers are not held up by what was read long
+/// ago.
+std::uint64_t records_between_gates(const Plan& plan) {
+    constexpr std::uint64_t kPart = 64;
+    const TopicOptions options = topic_options(plan, plan.partitions);
+    return std::max<std::uint64_t>(1,
+                                   std::min<std::uint64_t>(options.records, options.payload_bytes / plan.size) / kPart);
+}
+
 /// The consumer's side of the stream.
 class Receiving {
 public:
     Receiving(const Plan& plan, const std::string& topic, Board& board)
-        : plan_(plan), board_(board), consumer_(Broker(plan.broker), {.wait = plan.wait}) {
+        : plan_(plan),
+          board_(board),
+          consumer_(Broker(plan.broker), {.wait = plan.wait}),
+          gate_step_(records_between_gates(plan)) {
         consumer_.assign(topic);
         if (plan.when_full == WhenFull::block)
             consumer_.hold_gates("perf");
@@ -147,7 +159,7 @@ private:
         }
         received_ += result.records.size();
         since_gates_ += result.records.size();
-        if (since_gates_ >= 1024 || result.records.empty()) {
+        if (since_gates_ >= gate_step_ || result.records.empty()) {
             if (plan_.when_full == WhenFull::block)
                 consumer_.move_gates();
             since_gates_ = 0;
@@ -171,6 +183,7 @@ private:
     Board& board_;
     Consumer consumer_;
     std::uint64_t received_ = 0;
+    std::uint64_t gate_step_;
     std::uint64_t since_gates_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "bench/common/process.hpp"
 #include "bench/common/statistics.hpp"
 #include "bench/common/ticks.hpp"
+#include "bench/limits/limits.hpp"
 
 namespace ringmain::bench {
 namespace {
@@ -44,6 +45,11 @@ void print_table(const nlohmann::json& result) {
                                        : std::string();
         fmt::print("  {:<48} {:>8.3f}  [{:.3f} .. {:.3f}]  {}\n", r["name"].get<std::string>(),
                    r["median"].get<double>(), r["min"].get<double>(), r["max"].get<double>(), wanted);
+    }
+    if (result.contains("line_ns")) {
+        fmt::print("  half a round trip of a bare cache line in these rounds: {:.0f} ns [{:.0f} .. {:.0f}]\n",
+                   result["line_ns"]["median"].get<double>(), result["line_ns"]["min"].get<double>(),
+                   result["line_ns"]["max"].get<double>());
     }
     for (const auto& s : result["skipped"]) {
         fmt::print("  {:<34} skipped: {}\n", s["name"].get<std::string>(), s["reason"].get<std::string>());
@@ -87,6 +93,15 @@ void Contest::run_round(Series& series) {
     }
 }
 
+/// Two processors of a virtual machine are at times two threads of one core and at times two cores that are far apart;
+/// what passes lines depends on that more than on anything else.
+void Contest::look_at_placement() {
+    constexpr std::uint64_t kRoundTrips = 20'000;
+    const CpuPair cpus{options_.cpus[0], options_.cpus[1]};
+    if (cpus.first >= 0)
+        line_ns_.push_back(line_ping_pong(cpus, kRoundTrips).quantile(0.5));
+}
+
 unsigned Contest::run_rounds() {
     using Clock = std::chrono::steady_clock;
     const auto from = Clock::now();
@@ -94,6 +109,7 @@ unsigned Contest::run_rounds() {
         const std::chrono::duration<double> used = Clock::now() - from;
         if (round > 0 && options_.budget_s > 0 && used.count() * (round + 1) / round > options_.budget_s)
             return round;
+        look_at_placement();
         // Every other round backwards, so that nobody always follows the same neighbour or pays for a drifting clock.
         for (std::size_t i = 0; i < series_.size(); ++i)
             run_round(series_[round % 2 == 0 ? i : series_.size() - 1 - i]);
@@ -162,6 +178,10 @@ nlohmann::json Contest::to_json() const {
     json["rounds"] = rounds_done_;
     json["scale"] = options_.scale;
     json["pinned"] = options_.cpus.front() >= 0;
+    if (!line_ns_.empty()) {
+        json["line_ns"] = summary_json(line_ns_);
+        json["line_ns"]["rounds"] = line_ns_;
+    }
     json["measurements"] = nlohmann::json::array();
     json["ratios"] = nlohmann::json::array();
     json["skipped"] = nlohmann::json::array();

@@ -90,6 +90,7 @@ private:
         std::string skipped;
     };
     unsigned run_rounds();
+    void look_at_placement();
     void run_round(Series& series);
     [[nodiscard]] const Series* find(const std::string& name) const;
     [[nodiscard]] nlohmann::json measurement_json(const Series& series) const;
@@ -100,6 +101,7 @@ private:
     std::string question_;
     ContestOptions options_;
     unsigned rounds_done_ = 0;
+    std::vector<double> line_ns_;  ///< Of each round: how long a bare cache line took between the first two processors.
     std::vector<Series> series_;
     std::vector<Ratio> ratios_;
 };

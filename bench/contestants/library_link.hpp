@@ -114,8 +114,8 @@ public:
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
 private:
-    /// A small part of what the topic holds, in cells or in payload memory, so that the sender is not held up by records
-    /// that were read long ago.
+    /// A small part of what the topic holds, in cells or in payload memory, so that the sender is not held up by
+    /// records that were read long ago.
     static std::uint64_t gate_step(const TopicOptions& topic, std::size_t record_bytes) {
         constexpr std::uint64_t kPart = 64;
         std::uint64_t held = topic.records;

@@ -29,6 +29,22 @@ grep -q '^throughput ' "$work/text" || fail "no throughput in the text"
 "$ringmain" perf --count 2000 --rate 20000 --wait block >"$work/text"
 grep -q 'intended time of sending, 2000 records' "$work/text" || fail "no open-loop latency of 2000 records in the text"
 
+"$ringmain" perf --count 2000 --wait yield --cpus none --json >"$work/result.json"
+grep -q '"cpus":\[\]' "$work/result.json" || fail "--cpus none pinned something"
+processors=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2])')
+first=${processors% *}
+second=${processors#* }
+if [ "$first" != "$second" ]; then
+    "$ringmain" perf --count 2000 --wait block --cpus "$second,$first" --json >"$work/result.json"
+    grep -q "\"cpus\":\[$second,$first\]" "$work/result.json" || fail "--cpus $second,$first pinned to others"
+fi
+for list in 0,1,2 "$first,$first" "$first" "$first," "$first,x" "$first,99999" ''; do
+    status=0
+    "$ringmain" perf --cpus "$list" 2>"$work/errors" >"$work/text" || status=$?
+    [ "$status" -eq 2 ] || fail "exit $status for --cpus '$list', not 2"
+    grep -q -- '--cpus' "$work/errors" || fail "the error for --cpus '$list' does not name the option"
+done
+
 status=0
 "$ringmain" perf --exclusive --producers 2 2>"$work/errors" || status=$?
 [ "$status" -eq 2 ] || fail "exit $status for two exclusive producers of one partition, not 2"
