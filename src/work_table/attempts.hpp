@@ -239,9 +239,10 @@ private:
             M::point("takeover.seen");
             if (!work_.change(offset, seen, to))
                 continue;
-            if (!work_.current())
-                work_.change(offset, to, seen);
-            return true;
+            if (work_.current())
+                return true;
+            work_.change(offset, to, seen);  // the next owner's to do, who finds the mark
+            return false;
         }
     }
 

@@ -458,6 +458,23 @@ TEST_CASE("Who loses the partition while it takes over stops there, and changes 
     CHECK(state_of(world.word_at(1)) == WorkState::ready);
 }
 
+TEST_CASE("Who loses the partition over the last word that it makes free leaves the mark to the next owner") {
+    Hooked world;
+    auto before = world.tenure();
+    (void)world.attempt(before, 0, true);
+    world.memory(0).mark_rewound(group_table::next_generation(world.now_generation()));
+    (void)world.move(0);
+    auto late = world.tenure();
+    {
+        const HookedMemory::Scope scope(HookedMemory::once_at("takeover.seen", [&] { world.take(); }));
+        late.take_over(0, world.now());  // puts back what it changed
+    }
+    CHECK(world.is_finished(0, DoneReason::acked));
+    auto owner = world.tenure();
+    owner.take_over(0, world.now());
+    CHECK(world.attempt(owner, 0, true) == 1);
+}
+
 // --- dying anywhere ---
 
 namespace {
