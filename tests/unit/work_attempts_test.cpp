@@ -475,6 +475,32 @@ TEST_CASE("Who loses the partition over the last word that it makes free leaves 
     CHECK(world.attempt(owner, 0, true) == 1);
 }
 
+TEST_CASE("Who loses the partition while it takes over takes no later owner's word for its own") {
+    Hooked world;
+    const auto move_back = [&] {
+        world.memory(0).mark_rewound(group_table::next_generation(world.now_generation()));
+        (void)world.move(0);
+    };
+    auto before = world.tenure();
+    (void)world.attempt(before, 0, true);
+    move_back();
+    auto late = world.tenure();
+    {
+        const HookedMemory::Scope scope(HookedMemory::once_at("takeover.changed", [&] {
+            world.take();
+            auto next = world.tenure();
+            next.take_over(0, world.now());
+            CHECK(world.attempt(next, 0, true) == 1);
+            move_back();
+            auto last = world.tenure();
+            last.take_over(0, world.now());  // in the same millisecond
+        }));
+        late.take_over(0, world.now());
+    }
+    auto owner = world.tenure();
+    CHECK(world.attempt(owner, 0, true) == 1);
+}
+
 // --- dying anywhere ---
 
 namespace {
@@ -506,7 +532,7 @@ void work_off(World<DyingMemory>& world, bool moved) {
 }  // namespace
 
 TEST_CASE("Whoever dies at whatever point, twice, leaves a record with exactly one letter, or one that is finished") {
-    const std::vector<std::string_view> points = {"takeover.seen",     "takeover.tidied", "attempt.seen",
+    const std::vector<std::string_view> points = {"takeover.seen",     "takeover.changed", "takeover.tidied", "attempt.seen",
                                                   "attempt.locked",    "attempt.ended",   "attempt.taken.back",
                                                   "attempt.preparing", "letter.ticket",   "letter.intent",
                                                   "letter.committed",  "finish.closed",   "finish.taken"};
