@@ -58,7 +58,7 @@ private:
     std::array<std::uint64_t, kRecords> began_{};
 };
 
-// Whoever sees a start that was moved sees the end that it was moved below: nobody finds a contradiction in a sound log.
+// Whoever sees a start that was moved sees the end that it was moved below: a sound log contradicts itself to nobody.
 class StartAndEnd : public LogStage {
 public:
     StartAndEnd() : LogStage({.records = 8, .producer_slots = 1}, {.preemptions = 3, .stale = 2}, 3) {}

@@ -532,10 +532,10 @@ void work_off(World<DyingMemory>& world, bool moved) {
 }  // namespace
 
 TEST_CASE("Whoever dies at whatever point, twice, leaves a record with exactly one letter, or one that is finished") {
-    const std::vector<std::string_view> points = {"takeover.seen",     "takeover.changed", "takeover.tidied", "attempt.seen",
-                                                  "attempt.locked",    "attempt.ended",   "attempt.taken.back",
-                                                  "attempt.preparing", "letter.ticket",   "letter.intent",
-                                                  "letter.committed",  "finish.closed",   "finish.taken"};
+    const std::vector<std::string_view> points = {
+        "takeover.seen",    "takeover.changed",   "takeover.tidied",   "attempt.seen",  "attempt.locked",
+        "attempt.ended",    "attempt.taken.back", "attempt.preparing", "letter.ticket", "letter.intent",
+        "letter.committed", "finish.closed",      "finish.taken"};
     std::size_t deaths = 0;
     for (const std::string_view first : points) {
         for (const std::string_view second : points) {
