@@ -235,13 +235,20 @@ private:
             // what the group has left behind unfinished must not be met a lap-cycle later
             const std::uint64_t left =
                 offset >= work_.window() ? done_word(offset - work_.window(), DoneReason::lost) : 0;
-            const std::uint64_t to = mine ? ready_word(0, tag_of(seen) + 1, now, work_.lap(offset)) : left;
+            // a record that is to be done anew is locked first: when that is put back, nobody else's word is the same
+            const std::uint64_t tag = tag_of(seen) + 1;
+            const std::uint64_t lock = locked_word(0, tag, work_.generation(), slot_, work_.lap(offset));
+            const std::uint64_t to = mine ? lock : left;
             M::point("takeover.seen");
             if (!work_.change(offset, seen, to))
                 continue;
-            if (!work_.current())
-                work_.change(offset, to, seen);
-            return true;
+            M::point("takeover.changed");
+            if (!work_.current()) {
+                work_.change(offset, to, seen);  // the next owner's to do, who finds the mark
+                return false;
+            }
+            if (!mine || work_.change(offset, lock, ready_word(0, tag, now, work_.lap(offset))))
+                return true;
         }
     }
 

@@ -31,3 +31,4 @@ TEST_CASE("Explored: a gate is handed on to the next reader") { holds("gates.han
 TEST_CASE("Explored: two keepers delete by age") { holds("retention.by_age"); }
 TEST_CASE("Explored: two keepers delete by bytes") { holds("retention.by_bytes"); }
 TEST_CASE("Explored: two keepers delete by records") { holds("retention.by_records"); }
+TEST_CASE("Explored: a start that is moved shows the end above it") { holds("retention.start_and_end"); }

@@ -8,7 +8,9 @@
 //   RINGMAIN_LONG=1 RINGMAIN_MUTANTS=partition_log/tickets.hpp ringmain_explore_tests 'Mutants: no scenario*'
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -98,6 +100,17 @@ private:
     unsigned count_ = 0;
 };
 
+// Whether an explanation begins with a test: its file, and its name as it stands there.
+bool names_a_test(const std::string& explanation) {
+    const std::size_t quote = explanation.find(" \"");
+    if (quote == std::string::npos)
+        return false;
+    const std::size_t end = explanation.find('"', quote + 2);
+    std::ifstream file(std::string(RINGMAIN_SOURCE_DIR) + '/' + explanation.substr(0, quote));
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return end != std::string::npos && text.find(explanation.substr(quote + 1, end - quote)) != std::string::npos;
+}
+
 void print_figures(const MutantList& list) {
     std::uint64_t killed = 0;
     std::set<std::string> killers;
@@ -134,6 +147,15 @@ TEST_CASE("Mutants: the list has every mutant that a scenario reaches, and no ot
             faults.add("to be taken out of mutants.txt, no scenario reaches it: " + text_of(mutant));
     }
     print_figures(list);
+    CHECK(faults.count() == 0);
+}
+
+TEST_CASE("Mutants: what refuses hostile bytes has a test, where the list says") {
+    Faults faults;
+    for (const auto& [mutant, fate] : read_mutant_list()) {
+        if (fate.reason == "hostile bytes" && !names_a_test(fate.explanation))
+            faults.add("no such test: " + text_of(mutant) + ": " + fate.explanation);
+    }
     CHECK(faults.count() == 0);
 }
 

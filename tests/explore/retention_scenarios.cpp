@@ -58,6 +58,22 @@ private:
     std::array<std::uint64_t, kRecords> began_{};
 };
 
+// Whoever sees a start that was moved sees the end that it was moved below: a sound log contradicts itself to nobody.
+class StartAndEnd : public LogStage {
+public:
+    StartAndEnd() : LogStage({.records = 8, .producer_slots = 1}, {.preemptions = 3, .stale = 2}, 3) {}
+    void thread(unsigned index) override {
+        if (index == 0) {
+            Shared publisher = shared_publisher(0);
+            require(publish(publisher, 10, 1) == Sent::published, "a producer is refused");
+        } else if (index == 1) {
+            (void)partition_log::delete_before(log_, log_.control->log_end.load(std::memory_order_acquire));
+        } else {
+            require(partition_log::check_control(log_).sound(), "a sound log is found to contradict itself");
+        }
+    }
+};
+
 std::unique_ptr<Scenario> by_age() {
     Retention limits;
     limits.age = std::chrono::milliseconds(200);
@@ -76,6 +92,7 @@ std::unique_ptr<Scenario> by_records() {
 const Registered keepers_by_age{"retention.by_age", by_age};
 const Registered keepers_by_bytes{"retention.by_bytes", by_bytes};
 const Registered keepers_by_records{"retention.by_records", by_records};
+const Registered start_and_end{"retention.start_and_end", [] { return std::make_unique<StartAndEnd>(); }};
 
 }  // namespace
 

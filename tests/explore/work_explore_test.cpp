@@ -22,6 +22,16 @@ TEST_CASE("Explored: a queue is reset under a holder") { holds("queues.reset_hol
 TEST_CASE("Explored: a queue is reset under one who takes") { holds("queues.reset_taker"); }
 TEST_CASE("Explored: who resets a queue falls anywhere") { holds("queues.reset_dying"); }
 TEST_CASE("Explored: attempts are counted over a hand-over") { holds("queues.attempts"); }
+TEST_CASE("Explored: a cap of one, as those see it who share it") { holds("queues.cap_as_seen"); }
+TEST_CASE("Explored: a cap and locks of different times") { holds("queues.cap_and_times"); }
+TEST_CASE("Explored: two join while a slot is left") { holds("queues.join_at_once"); }
+TEST_CASE("Explored: a word of 4096 laps later that is the same") { holds("queues.lap_cycle"); }
+TEST_CASE("Explored: the owner of a stream goes back over what it finished") { holds("queues.moved_back"); }
+TEST_CASE("Explored: the owner of a stream goes back, and others see it late") { holds("queues.moved_back_stale"); }
+TEST_CASE("Explored: a stream goes back by its owner and by an operator at once") { holds("queues.moved_by_two"); }
+TEST_CASE("Explored: two mark that they move a stream, and one who takes it over clears a mark") {
+    holds("queues.marks_at_once");
+}
 
 namespace {
 

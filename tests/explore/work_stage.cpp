@@ -276,10 +276,10 @@ partition_log::Decision QueueStage::Letters::close(std::uint64_t ticket) const n
     return partition_log::close_ticket(log_, ticket);
 }
 
-std::size_t QueueStage::Worker::acquire(std::size_t count) {
-    records.now = stage_->now_;
-    stage_->oracle_.asks(records.now);
-    return acquiring_.acquire(count, records.now, records).records;
+std::size_t QueueStage::Worker::acquire(std::size_t count, std::uint64_t now) {
+    records.now = now;
+    stage_->oracle_.asks(now);
+    return acquiring_.acquire(count, now, records).records;
 }
 
 void QueueStage::Worker::begins(const Hand& hand, bool acks) noexcept {

@@ -166,7 +166,9 @@ protected:
         Worker(const Worker&) = delete;
         Worker& operator=(const Worker&) = delete;
 
-        std::size_t acquire(std::size_t count);
+        std::size_t acquire(std::size_t count) { return acquire(count, stage_->now_); }
+        /// By a clock that was read before.
+        std::size_t acquire(std::size_t count, std::uint64_t now);
         work_table::Answered ack(const Hand& hand);
         work_table::Answered nack(const Hand& hand, std::optional<std::uint64_t> delay_ms = std::nullopt);
         work_table::Answered release(const Hand& hand);

@@ -458,6 +458,49 @@ TEST_CASE("Who loses the partition while it takes over stops there, and changes 
     CHECK(state_of(world.word_at(1)) == WorkState::ready);
 }
 
+TEST_CASE("Who loses the partition over the last word that it makes free leaves the mark to the next owner") {
+    Hooked world;
+    auto before = world.tenure();
+    (void)world.attempt(before, 0, true);
+    world.memory(0).mark_rewound(group_table::next_generation(world.now_generation()));
+    (void)world.move(0);
+    auto late = world.tenure();
+    {
+        const HookedMemory::Scope scope(HookedMemory::once_at("takeover.seen", [&] { world.take(); }));
+        late.take_over(0, world.now());  // puts back what it changed
+    }
+    CHECK(world.is_finished(0, DoneReason::acked));
+    auto owner = world.tenure();
+    owner.take_over(0, world.now());
+    CHECK(world.attempt(owner, 0, true) == 1);
+}
+
+TEST_CASE("Who loses the partition while it takes over takes no later owner's word for its own") {
+    Hooked world;
+    const auto move_back = [&] {
+        world.memory(0).mark_rewound(group_table::next_generation(world.now_generation()));
+        (void)world.move(0);
+    };
+    auto before = world.tenure();
+    (void)world.attempt(before, 0, true);
+    move_back();
+    auto late = world.tenure();
+    {
+        const HookedMemory::Scope scope(HookedMemory::once_at("takeover.changed", [&] {
+            world.take();
+            auto next = world.tenure();
+            next.take_over(0, world.now());
+            CHECK(world.attempt(next, 0, true) == 1);
+            move_back();
+            auto last = world.tenure();
+            last.take_over(0, world.now());  // in the same millisecond
+        }));
+        late.take_over(0, world.now());
+    }
+    auto owner = world.tenure();
+    CHECK(world.attempt(owner, 0, true) == 1);
+}
+
 // --- dying anywhere ---
 
 namespace {
@@ -489,10 +532,10 @@ void work_off(World<DyingMemory>& world, bool moved) {
 }  // namespace
 
 TEST_CASE("Whoever dies at whatever point, twice, leaves a record with exactly one letter, or one that is finished") {
-    const std::vector<std::string_view> points = {"takeover.seen",     "takeover.tidied", "attempt.seen",
-                                                  "attempt.locked",    "attempt.ended",   "attempt.taken.back",
-                                                  "attempt.preparing", "letter.ticket",   "letter.intent",
-                                                  "letter.committed",  "finish.closed",   "finish.taken"};
+    const std::vector<std::string_view> points = {
+        "takeover.seen",    "takeover.changed",   "takeover.tidied",   "attempt.seen",  "attempt.locked",
+        "attempt.ended",    "attempt.taken.back", "attempt.preparing", "letter.ticket", "letter.intent",
+        "letter.committed", "finish.closed",      "finish.taken"};
     std::size_t deaths = 0;
     for (const std::string_view first : points) {
         for (const std::string_view second : points) {

@@ -57,6 +57,17 @@ TEST_CASE("take of a finished word of this offset, or of an offset behind the st
     CHECK(world.word(1) == 0);
 }
 
+TEST_CASE("take of a log whose start is no offset: what is read decides nothing, and nothing changes") {
+    World world;
+    const std::uint64_t ready = ready_word(1, 2, world.now(), 0);
+    world.set_word(1, ready);
+    world.host_log.control->log_start.store(kOffsetMax + 1, std::memory_order_release);
+    CHECK(world.take(1).took == Took::nothing);
+    CHECK(world.word(1) == ready);
+    CHECK(world.taking.take_fresh(2, world.taking.fresh_lock(world.now()), world.records) == 0);
+    CHECK(world.word(2) == 0);
+}
+
 TEST_CASE("take of the last lap's words, finished or of another lap's bits: they are free") {
     const WorkShape shape{.log = {.records = 16, .first_offset = 32}};
     const std::vector<std::uint64_t> old_words = {
