@@ -137,6 +137,20 @@ void LogStage::finish() {
     }
 }
 
+void LogStage::check_goes_on(unsigned slot, unsigned words) {
+    const std::uint64_t start = log_.control->log_start.load(std::memory_order_relaxed);
+    require(read_from(start, Open::close) == log_.control->log_end.load(std::memory_order_relaxed),
+            "a reader does not come to the end");
+    for (unsigned thread = 0; thread < threads(); ++thread) {
+        if (fell(thread) && !proven_dead(thread))
+            return;  // one that is stopped may keep what it has
+    }
+    release_cells();
+    Shared publisher = shared_publisher(slot);
+    require(publish(publisher, 30, words) == Sent::published, "no cell came back after a death");
+    LogStage::finish();
+}
+
 std::uint64_t LogStage::read_from(std::uint64_t from, Open open) {
     const partition_log::Reader<M> reader(log_);
     std::uint64_t offset = from;

@@ -129,6 +129,9 @@ protected:
     [[nodiscard]] std::uint64_t generation_of(unsigned thread) const noexcept { return tenures_[thread].generation; }
     /// What a keeper does: releases every quarantined cell that it may.
     void release_cells() const;
+    /// Whoever fell, a reader comes to the end; and of those who died every cell comes back, so that the producer in
+    /// `slot`, who lives, can publish. For finish().
+    void check_goes_on(unsigned slot, unsigned words = 2);
 
     enum class Open : std::uint8_t { wait, close };
     /// Reads from `from` until what is there is read, or up to an open ticket that it does not close. Where it came to.

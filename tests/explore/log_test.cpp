@@ -12,6 +12,7 @@ TEST_CASE("Explored: a late writer and a keeper that gives its cell back") { hol
 TEST_CASE("Explored: a batch whose tickets are closed") { holds("log.publish_batch"); }
 TEST_CASE("Explored: an exclusive producer laps its readers") { holds("log.exclusive_laps"); }
 TEST_CASE("Explored: an exclusive producer dies and has a successor") { holds("log.exclusive_succession"); }
+TEST_CASE("Explored: an exclusive producer of a block topic dies and has a successor") { holds("log.exclusive_block"); }
 TEST_CASE("Explored: exclusive and shared producers come together") { holds("log.attach_both"); }
 TEST_CASE("Explored: a successor sees many stale values") { holds("log.succession_stale"); }
 TEST_CASE("Explored: producers that come together see many stale values") { holds("log.attach_stale"); }
