@@ -27,11 +27,12 @@ public:
 // answered is lost. After a death all cells come back.
 class PublishDying : public LogStage {
 public:
-    PublishDying()
-        : LogStage({.records = 2}, {.preemptions = 2, .stale = 1, .deaths = 1, .stops = 1, .mortal = 5}, 3) {}
+    explicit PublishDying(std::uint64_t first_offset = 0)
+        : LogStage({.records = 2, .first_offset = first_offset},
+                   {.preemptions = 2, .stale = 1, .deaths = 1, .stops = 1, .mortal = 5}, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
-            (void)read_from(0, Open::close);
+            (void)read_from(shape_.first_offset, Open::close);
             return;
         }
         Shared publisher = shared_publisher(index);
@@ -155,6 +156,9 @@ private:
 
 const Registered publish_overwrite{"log.publish_overwrite", [] { return std::make_unique<PublishOverwrite>(); }};
 const Registered publish_dying{"log.publish_dying", [] { return std::make_unique<PublishDying>(); }};
+// The first two records are below the boundary.
+constexpr std::uint64_t kFarOffset = (std::uint64_t{1} << 61) - 2;
+const Registered publish_far{"log.publish_far", [] { return std::make_unique<PublishDying>(kFarOffset); }};
 const Registered publish_block{"log.publish_block", [] { return std::make_unique<PublishBlock>(); }};
 const Registered read_lapped{"log.read_lapped", [] { return std::make_unique<ReadLapped>(); }};
 const Registered late_release{"log.late_release", [] { return std::make_unique<LateRelease>(); }};

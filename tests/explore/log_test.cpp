@@ -6,6 +6,7 @@ using namespace ringmain::explore;
 
 TEST_CASE("Explored: shared producers and a closing reader on two cells") { holds("log.publish_overwrite"); }
 TEST_CASE("Explored: a producer dies or stops anywhere and nobody waits") { holds("log.publish_dying"); }
+TEST_CASE("Explored: the same around offset 2^61") { holds("log.publish_far"); }
 TEST_CASE("Explored: producers of a block topic make room") { holds("log.publish_block"); }
 TEST_CASE("Explored: a reader is lapped while it reads") { holds("log.read_lapped"); }
 TEST_CASE("Explored: a late writer and a keeper that gives its cell back") { holds("log.late_release"); }
