@@ -6,7 +6,8 @@ if(NOT result MATCHES "^[0-9]+$" OR NOT errors STREQUAL "")
     message(FATAL_ERROR "cannot list the test cases of ${executable}: ${result}\n${names}${errors}")
 endif()
 
-set(script "")
+# ctest reads this: with RINGMAIN_LONG=1 what takes minutes takes hours.
+set(script "set(timeout ${timeout})\nif(DEFINED ENV{RINGMAIN_LONG})\n    set(timeout 43200)\nendif()\n")
 list(JOIN run_arguments " " run_arguments)
 string(STRIP "${names}" names)
 string(APPEND names "\n")
@@ -19,7 +20,7 @@ while(NOT names STREQUAL "" AND NOT names STREQUAL "\n")
     string(REGEX REPLACE "([][,\\\"])" "\\\\\\1" filter "${test}")
     string(APPEND script
         "add_test([==[${name}: ${test}]==] ${launcher} [==[${executable}]==] [==[${filter}]==] ${run_arguments})\n"
-        "set_tests_properties([==[${name}: ${test}]==] PROPERTIES TIMEOUT ${timeout} SKIP_RETURN_CODE 4 "
+        "set_tests_properties([==[${name}: ${test}]==] PROPERTIES TIMEOUT \${timeout} SKIP_RETURN_CODE 4 "
         "RUN_SERIAL ${serial} LABELS [==[${labels}]==])\n")
 endwhile()
 file(WRITE "${output_file}" "${script}")

@@ -26,7 +26,7 @@ add_custom_target(ringmain_label_asan)
 #               [NEEDS_CLI] [NEEDS_DAEMON] [SERIAL])
 #   NAME          ctest names are "NAME: test case"; the executable is ringmain_NAME_tests
 #   LABELS        NAME itself is always a label; tsan and asan say under which sanitizer ./dev test runs it as well
-#   TIMEOUT       of every single test case, 60 s by default
+#   TIMEOUT       of every single test case, 60 s by default; half a day with RINGMAIN_LONG=1
 #   NEEDS_CLI     defines RINGMAIN_CLI_PATH and builds the command first (left out when the command is not built)
 #   NEEDS_DAEMON  the same for ringmaind and RINGMAIN_DAEMON_PATH
 #   SERIAL        the test cases never run beside another one

@@ -21,7 +21,7 @@ void join(GroupStage& stage, GroupMember& member) {
 void victim_owns(GroupStage& stage) {
     join(stage, stage.victim);
     for (std::uint32_t p = 0; p < GroupStage::kPartitions; ++p) {
-        stage.victim.read(p, 3);
+        stage.victim.read(p, GroupStage::kCommitted);
         (void)stage.victim.commit(p);
         stage.victim.read(p, GroupStage::kHandedOut);
     }
@@ -66,29 +66,34 @@ void nothing(GroupStage&) {}
 
 std::size_t GroupStage::bytes() noexcept { return test::plain_groups_bytes(kShape) + layout::kPageBytes; }
 
-GroupStage::GroupStage(std::byte* base)
-    : view(base, kShape),
+GroupStage::GroupStage(std::byte* base, std::uint64_t first_offset)
+    : first(first_offset),
+      view(base, kShape),
       report(reinterpret_cast<GroupReport*>(base + test::plain_groups_bytes(kShape))),
       me(view, {}, kClientB),
       victim(view, {}, kClientA) {
-    for (std::uint32_t p = 0; p < kPartitions; ++p) view.set_end(p, kEnd);
+    for (std::uint32_t p = 0; p < kPartitions; ++p) {
+        view.controls[p].log_start.store(first, std::memory_order_release);
+        view.controls[p].gate_floor.store(first, std::memory_order_release);
+        view.set_end(p, first + kRecords);
+    }
 }
 
 Found GroupStage::create(std::uint64_t client, std::string_view name, bool gating) const {
     GroupCreation<Host> creation(view.groups, client);
-    return creation.find_or_create(name, {.gating = gating}, [](std::uint32_t) { return std::uint64_t{0}; }, is_dead());
+    return creation.find_or_create(name, {.gating = gating}, [this](std::uint32_t) { return first; }, is_dead());
 }
 
-void GroupStage::reset_all(std::uint64_t target) const {
+void GroupStage::reset_all(std::uint64_t records) const {
     const GroupReset<Host> reset(view.groups, group);
     while (reset.begin(set(), true) == ResetStatus::changed) {
     }
-    for (std::uint32_t p = 0; p < kPartitions; ++p) reset.set(p, target, view.controls[p].gate_floor);
+    for (std::uint32_t p = 0; p < kPartitions; ++p) reset.set(p, first + records, view.controls[p].gate_floor);
     reset.finish();
 }
 
 std::vector<GroupScenario> group_scenarios() {
-    constexpr std::uint64_t kCommitted = 3;
+    constexpr std::uint64_t kCommitted = GroupStage::kCommitted;
     std::vector<GroupScenario> all = {
         {"join, alone", nothing, [](GroupStage& stage) { (void)stage.victim.join(stage.is_dead()); }},
         {"join, beside another", [](GroupStage& stage) { join(stage, stage.me); },
@@ -126,7 +131,7 @@ std::vector<GroupScenario> group_scenarios() {
              stage.dead.push_back(kClientC);
          },
          [](GroupStage& stage) { evict_dead(stage.view.groups, stage.group.slot, stage.is_dead()); }},
-        {"reset", both_own, [](GroupStage& stage) { stage.reset_all(GroupStage::kEnd / 2); }, kCommitted + GroupStage::kHandedOut, true},
+        {"reset", both_own, [](GroupStage& stage) { stage.reset_all(GroupStage::kRecords / 2); }, kCommitted + GroupStage::kHandedOut, true},
         {"delete", both_own, [](GroupStage& stage) { (void)delete_group(stage.view.groups, stage.group, true); }, 0, false, true},
     };
     all[7].gating = true;

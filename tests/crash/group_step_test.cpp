@@ -1,8 +1,8 @@
 // A process is killed, or stopped and resumed late, at every instruction of what it does to a consumer group.
 //
 // It is killed after each effect and stopped after each access to what is shared, which is as good as at each instruction
-// (effects.hpp says why). RINGMAIN_LONG=1 takes each instruction besides. RINGMAIN_STEP=text takes only the scenarios whose names
-// contain the text.
+// (effects.hpp says why); around large offsets it is stopped after every third. RINGMAIN_LONG=1 takes all, and each instruction
+// besides. RINGMAIN_STEP=text takes only the scenarios whose names contain the text.
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,10 +34,12 @@ struct Counts {
     std::uint64_t bad = 0;
 };
 
+bool long_run() { return std::getenv("RINGMAIN_LONG") != nullptr; }
+
 class GroupStepper {
 public:
-    explicit GroupStepper(const GroupScenario& scenario) : scenario_(scenario), bytes_(GroupStage::bytes()) {
-        prepared_.emplace(bytes_.data());
+    GroupStepper(const GroupScenario& scenario, std::uint64_t first_offset) : scenario_(scenario), bytes_(GroupStage::bytes()) {
+        prepared_.emplace(bytes_.data(), first_offset);
         prepared_->group = prepared_->create(test::kClientC, "group", scenario.gating).group;
         prepared_->me = GroupMember(prepared_->view, prepared_->group, test::kClientB);
         prepared_->victim = GroupMember(prepared_->view, prepared_->group, test::kClientA);
@@ -96,30 +98,31 @@ private:
         // the victim is dead, or has not polled for long: out of the set either way
         const SetWord seen = stage.set();
         evict(stage.view.groups, stage.group.slot, seen, seen.live & ~(std::uint64_t{1} << stage.me.membership().slot()));
-        if (scenario_.resets) stage.reset_all(GroupStage::kEnd / 2);
+        if (scenario_.resets) stage.reset_all(GroupStage::kRecords / 2);
         return take_all(stage);
     }
 
     bool take_all(GroupStage& stage) {
         std::array<std::uint64_t, GroupStage::kPartitions> words{};
-        for (std::uint32_t p = 0; p < words.size(); ++p) words[p] = stage.word(p).committed;
+        for (std::uint32_t p = 0; p < words.size(); ++p) words[p] = stage.committed(p);
         for (int i = 0; i < kPolls; ++i) {
             for (std::uint32_t p = 0; p < words.size(); ++p) stage.me.read(p, 0);  // what was lost is noticed
             stage.me.poll();
         }
         for (std::uint32_t p = 0; p < words.size(); ++p) {
             if (!stage.me.holds(p) || !may_be_committed(words[p])) return false;
-            start_[p] = stage.me.position(p);
-            if (start_[p] > words[p] && start_[p] > GroupStage::kHandedOut + 3) return false;
-            stage.me.read(p, GroupStage::kEnd);
+            start_[p] = stage.me.position(p) - stage.first;
+            if (start_[p] > words[p] && start_[p] > GroupStage::kHandedOut + GroupStage::kCommitted) return false;
+            stage.me.read(p, GroupStage::kRecords);
             if (stage.me.commit(p).status != CommitStatus::committed) return false;
         }
         return true;
     }
 
     /// The start, what was committed before, what the operation commits, or a reset's target; nothing in between.
-    [[nodiscard]] bool may_be_committed(std::uint64_t offset) const {
-        return offset == 0 || offset == 3 || offset == scenario_.commits || (scenario_.resets && offset == GroupStage::kEnd / 2);
+    [[nodiscard]] bool may_be_committed(std::uint64_t records) const {
+        return records == 0 || records == GroupStage::kCommitted || records == scenario_.commits ||
+               (scenario_.resets && records == GroupStage::kRecords / 2);
     }
 
     /// A commit that was answered with yes was in place when the next owner began.
@@ -141,9 +144,9 @@ private:
     bool finish(GroupStage& stage) {
         const auto& groups = stage.view.groups;
         if (!scenario_.deletes) {
-            if (scenario_.resets) stage.reset_all(GroupStage::kEnd);  // a late operator's targets are replaced by the next plan
+            if (scenario_.resets) stage.reset_all(GroupStage::kRecords);  // a late operator's targets are replaced by the next plan
             for (std::uint32_t p = 0; p < GroupStage::kPartitions; ++p) {
-                if (stage.word(p).committed != GroupStage::kEnd) return false;
+                if (stage.committed(p) != GroupStage::kRecords) return false;
             }
             evict_dead(groups, stage.group.slot, stage.is_dead());
             const SetWord seen = stage.set();
@@ -170,15 +173,15 @@ private:
     GroupScenario scenario_;
     SharedBytes bytes_;
     std::optional<GroupStage> prepared_;
-    std::array<std::uint64_t, GroupStage::kPartitions> start_{};
+    std::array<std::uint64_t, GroupStage::kPartitions> start_{};  // of the next owner, in records from the first one on
 };
 
-/// All steps of a scenario.
-Counts run_all(GroupStepper& stepper, const std::string& name, StrideUnit unit, Fate fate) {
+/// Every `stride`-th step of a scenario.
+Counts run_all(GroupStepper& stepper, const std::string& name, StrideUnit unit, Fate fate, std::uint64_t stride) {
     const std::uint64_t length = stepper.length(unit);
     Counts counts;
     std::optional<std::uint64_t> first_bad;
-    for (std::uint64_t steps = 0; steps <= length; ++steps, ++counts.points) {
+    for (std::uint64_t steps = 0; steps <= length; steps += stride, ++counts.points) {
         if (stepper.run_point(steps, unit, fate)) continue;
         ++counts.bad;
         if (!first_bad) first_bad = steps;
@@ -192,20 +195,20 @@ Counts run_all(GroupStepper& stepper, const std::string& name, StrideUnit unit, 
     return counts;
 }
 
-Counts run(Fate fate) {
+Counts run(Fate fate, std::uint64_t first_offset = 0, std::uint64_t stride = 1) {
     stay_on_one_core();
     const char* only = std::getenv("RINGMAIN_STEP");
     std::vector<StrideUnit> units;
     if (!effects_refused()) units.push_back(fate == Fate::killed ? StrideUnit::effect : StrideUnit::access);
-    if (std::getenv("RINGMAIN_LONG") != nullptr) units.push_back(StrideUnit::instruction);
+    if (long_run()) units.push_back(StrideUnit::instruction);
     Counts total;
     std::printf("%-40s %-12s %8s %5s\n", "stopped in", "after each of", "points", "bad");
     for (const GroupScenario& scenario : group_scenarios()) {
         if (only != nullptr && scenario.name.find(only) == std::string::npos) continue;
-        GroupStepper stepper(scenario);
+        GroupStepper stepper(scenario, first_offset);
         INFO(scenario.name);
         for (const StrideUnit unit : units) {
-            const Counts counts = run_all(stepper, scenario.name, unit, fate);
+            const Counts counts = run_all(stepper, scenario.name, unit, fate, stride);
             total.points += counts.points;
             total.bad += counts.bad;
         }
@@ -229,4 +232,17 @@ TEST_CASE("step_stop: a member, an operator or a creator of groups stopped at an
     const Counts total = run(Fate::resumed);
     CHECK(total.points > 0);
     CHECK(total.bad == 0);
+}
+
+TEST_CASE("step_wrap: members, operators and creators of groups are killed and stopped around offsets 2^32, 2^48 and 2^61") {
+    if (const auto refused = stepping_refused()) SKIP(*refused);
+    for (const unsigned power : {32U, 48U, 61U}) {
+        // between what is committed before and what the victim commits or hands over
+        const std::uint64_t first_offset = (std::uint64_t{1} << power) - 6;
+        for (const Fate fate : {Fate::killed, Fate::resumed}) {
+            const Counts total = run(fate, first_offset, fate == Fate::killed || long_run() ? 1 : 3);
+            CHECK(total.points > 0);
+            CHECK(total.bad == 0);
+        }
+    }
 }

@@ -38,6 +38,7 @@ std::uint64_t sequence_at(const Log& log, std::uint64_t offset) {
 test::PlainShape plain_shape(const NamedShape& shape) {
     test::PlainShape plain;
     plain.block = shape.block;
+    plain.first_offset = shape.first_offset;
     return plain;
 }
 
@@ -108,7 +109,7 @@ bool NamedStage::publish_plain(std::uint64_t records) {
 
 void NamedStage::look() {
     const std::uint64_t end = log.control->log_end.load(std::memory_order_acquire) + 1;  // an exclusive one is behind its commit
-    for (std::uint64_t offset = end - std::min(end, log.records); offset < end; ++offset)
+    for (std::uint64_t offset = std::max(log.first_offset, end - std::min(end, log.records)); offset < end; ++offset)
         last = std::max(last, sequence_at(log, offset));
 }
 

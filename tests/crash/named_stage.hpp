@@ -24,6 +24,7 @@ struct NamedShape {
     std::size_t value_bytes = 16;
     std::uint32_t records = 1;      // in the operation
     std::uint32_t before = 21;      // named records before it, with as many plain ones between them if shared
+    std::uint64_t first_offset = 0;
 };
 
 struct NamedProducer {

@@ -123,6 +123,14 @@ std::vector<NamedShape> shapes() {
     return shapes;
 }
 
+// The same where the operation's first record is the last one below the boundary.
+std::vector<NamedShape> shapes_around(std::uint64_t boundary) {
+    std::vector<NamedShape> around = shapes();
+    for (NamedShape& shape : around)
+        shape.first_offset = boundary - 1 - (shape.exclusive ? 1 : 2) * shape.before;
+    return around;
+}
+
 }  // namespace
 
 TEST_CASE("step_kill: the successor of a named producer killed anywhere knows its last sequence, however many laps later") {
@@ -159,6 +167,27 @@ TEST_CASE("step_stop: a named producer stopped anywhere keeps its name, wakes la
         }
         print("stopped, killed", shape, steps.points);
         CHECK(steps.points.wrong == 0);
+    }
+}
+
+TEST_CASE("step_wrap: a named producer is killed and stopped around offsets 2^32, 2^48 and 2^61") {
+    if (const auto refused = stepping_refused())
+        SKIP(*refused);
+    stay_on_one_core();
+    for (const unsigned power : {32U, 48U, 61U}) {
+        for (const NamedShape& shape : shapes_around(std::uint64_t{1} << power)) {
+            NamedSteps steps(shape);
+            const std::uint64_t length = steps.length();
+            const std::uint64_t stride = stride_for(length, 12);
+            for (std::uint64_t at = 0; at <= length; at += stride) {
+                steps.kill_at(at, at % 3);
+                steps.stop_at(at, 100'000, 1 + at % 2);
+            }
+            print(("around 2^" + std::to_string(power)).c_str(), shape, steps.points);
+            CHECK(steps.points.committed > 0);
+            CHECK(steps.points.committed < steps.points.tried);
+            CHECK(steps.points.wrong == 0);
+        }
     }
 }
 

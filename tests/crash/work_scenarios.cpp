@@ -68,8 +68,8 @@ void announce(WorkStage& stage, bool committed) {
     (void)holder->acquire(1);
     test::LogLetters<Host> letters(stage.view, kOtherSlot);
     const LetterTicket ticket = letters.take_ticket();
-    if (committed) (void)letters.commit_at(ticket.offset, {0, 1, LetterReason::rejected});
-    stage.view.set_word(0, intent_word(LetterReason::rejected, 1, ticket.offset, 0));
+    if (committed) (void)letters.commit_at(ticket.offset, {stage.offset(0), 1, LetterReason::rejected});
+    stage.view.set_word(stage.offset(0), intent_word(LetterReason::rejected, 1, ticket.offset, stage.lap(0)));
     stage.view.pass(kSweepMs);
 }
 
@@ -160,24 +160,25 @@ std::vector<WorkScenario> upkeep() {
         {"return the records of a dead worker", [](WorkStage& stage) {
              const auto holder = other(stage);
              (void)holder->acquire(3);
-             stage.view.set_word(1, locked_word(3, 0, stage.view.now() + 900, kOtherSlot, 0));
-             stage.view.set_word(2, preparing_word(LetterReason::rejected, 1, stage.view.now() + 900, kOtherSlot, 0));
+             const std::uint64_t until = stage.view.now() + 900;
+             stage.view.set_word(stage.offset(1), locked_word(3, 0, until, kOtherSlot, stage.lap(1)));
+             stage.view.set_word(stage.offset(2), preparing_word(LetterReason::rejected, 1, until, kOtherSlot, stage.lap(2)));
          }, reap, gating()},
         {"move the start", [](WorkStage& stage) {
              const auto holder = other(stage);
              (void)holder->acquire(3);
              for (std::size_t i = 3; i-- > 1;) (void)holder->ack(holder->records.held[i]);
-             stage.view.set_word(0, done_word(0, DoneReason::acked));
+             stage.view.set_word(stage.offset(0), done_word(stage.offset(0), DoneReason::acked));
          }, [](WorkStage& stage, QueueWorkerActor&) { (void)advance(stage.view.work()); }, gating()},
     };
 }
 
 std::vector<WorkScenario> losing() {
     return {
-        {"acquire what is lost", [](WorkStage& stage) { partition_log::delete_before(stage.view.host_log, 3); }, acquire_three, overwriting()},
+        {"acquire what is lost", [](WorkStage& stage) { partition_log::delete_before(stage.view.host_log, stage.offset(3)); }, acquire_three, overwriting()},
         {"acquire what is lost under another's lock", [](WorkStage& stage) {
              other_lets_expire(stage, 2, 1);
-             partition_log::delete_before(stage.view.host_log, 1);
+             partition_log::delete_before(stage.view.host_log, stage.offset(1));
          }, acquire_three, overwriting()},
         {"acquire behind a window that is lost", [](WorkStage& stage) { stage.view.publish_many(40); }, acquire_three,
          with(overwriting(), [](WorkShape& shape) { shape.window = 4; })},
@@ -186,7 +187,7 @@ std::vector<WorkScenario> losing() {
 
 }  // namespace
 
-std::vector<WorkScenario> work_scenarios() {
+std::vector<WorkScenario> work_scenarios(std::uint64_t first_offset, std::uint64_t first_letter) {
     std::vector<WorkScenario> all = acquiring();
     for (const auto& more : {settling(), upkeep(), losing()}) all.insert(all.end(), more.begin(), more.end());
     const auto add = [&all](const std::string& base, const std::string& what, Meanwhile meanwhile, const WorkShape& shape) {
@@ -202,6 +203,10 @@ std::vector<WorkScenario> work_scenarios() {
                              "expiry of the last delivery: a letter"}) {
         add(base, ", and the queue is reset", Meanwhile::reset, overwriting());
         add(base, ", and retention takes the records", Meanwhile::retention, overwriting());
+    }
+    for (WorkScenario& one : all) {
+        one.shape.log.first_offset = first_offset;
+        one.shape.letters.first_offset = first_letter;
     }
     return all;
 }

@@ -133,7 +133,7 @@ WorkOthers::Image WorkOthers::image() const {
 
 std::uint64_t WorkOthers::letters() const {
     std::uint64_t count = 0;
-    for (std::uint64_t at = 0; at < stage_.view.letters_end(); ++at) count += stage_.view.letter(at) ? 1 : 0;
+    for (std::uint64_t at = stage_.view.shape.letters.first_offset; at < stage_.view.letters_end(); ++at) count += stage_.view.letter(at) ? 1 : 0;
     return count;
 }
 

@@ -46,6 +46,9 @@ struct WorkStage {
 
     /// The victim, as it is when the operation begins.
     [[nodiscard]] std::unique_ptr<QueueWorkerActor> victim() const { return std::make_unique<QueueWorkerActor>(view, kVictimSlot); }
+    /// Of the n-th record from the first one on.
+    [[nodiscard]] std::uint64_t offset(std::uint64_t n) const noexcept { return view.shape.log.first_offset + n; }
+    [[nodiscard]] std::uint64_t lap(std::uint64_t n) const noexcept { return work_table::lap_of(offset(n), view.shape.window); }
     void hold(QueueWorkerActor& worker) const;
     void ack(QueueWorkerActor& worker, const test::HeldRecord& held) const;
 
@@ -68,7 +71,8 @@ struct WorkScenario {
     Meanwhile meanwhile = Meanwhile::nothing;
 };
 
-[[nodiscard]] std::vector<WorkScenario> work_scenarios();
+/// On a log and dead letters that begin at these offsets.
+[[nodiscard]] std::vector<WorkScenario> work_scenarios(std::uint64_t first_offset = 0, std::uint64_t first_letter = 0);
 
 /// Who goes on when the victim is stopped or dead, and everything that is wrong then.
 class WorkOthers {

@@ -19,6 +19,7 @@ using namespace ringmain::crash;
 namespace {
 
 constexpr std::uint64_t kSample = 60;
+constexpr std::uint64_t kWrapSample = 5;
 constexpr unsigned kHangSeconds = 60;
 
 enum class Fate { killed, resumed };
@@ -83,16 +84,17 @@ private:
     std::optional<WorkStage> prepared_;
 };
 
-Counts run(Fate fate) {
+/// About `sample` points of each scenario, or all.
+Counts run(Fate fate, const std::vector<WorkScenario>& scenarios, std::uint64_t sample) {
     stay_on_one_core();
     const char* only = std::getenv("RINGMAIN_STEP");
     Counts total;
     std::printf("%-84s %12s %8s %5s\n", "stopped in", "instructions", "points", "bad");
-    for (const WorkScenario& scenario : work_scenarios()) {
+    for (const WorkScenario& scenario : scenarios) {
         if (only != nullptr && scenario.name.find(only) == std::string::npos) continue;
         WorkStepper stepper(scenario);
         const std::uint64_t length = stepper.length();
-        const std::uint64_t stride = std::getenv("RINGMAIN_LONG") != nullptr ? 1 : std::max<std::uint64_t>(1, length / kSample);
+        const std::uint64_t stride = std::getenv("RINGMAIN_LONG") != nullptr ? 1 : std::max<std::uint64_t>(1, length / sample);
         Counts counts;
         std::string first_bad;
         for (std::uint64_t instruction = 0; instruction <= length; instruction += stride, ++counts.points) {
@@ -117,14 +119,27 @@ Counts run(Fate fate) {
 
 TEST_CASE("step_kill: a worker of a queue killed at any instruction loses nothing, doubles no letter and blocks nobody") {
     if (const auto refused = stepping_refused()) SKIP(*refused);
-    const Counts total = run(Fate::killed);
+    const Counts total = run(Fate::killed, work_scenarios(), kSample);
     CHECK(total.points > 0);
     CHECK(total.bad == 0);
 }
 
 TEST_CASE("step_stop: a worker of a queue stopped at any instruction blocks nobody, and changes nothing of others when it wakes up") {
     if (const auto refused = stepping_refused()) SKIP(*refused);
-    const Counts total = run(Fate::resumed);
+    const Counts total = run(Fate::resumed, work_scenarios(), kSample);
     CHECK(total.points > 0);
     CHECK(total.bad == 0);
+}
+
+TEST_CASE("step_wrap: a worker of a queue is killed and stopped around offsets 2^32, 2^48, 2^60 and 2^61, and letters around 2^32") {
+    if (const auto refused = stepping_refused()) SKIP(*refused);
+    // 2^60: a finished word has so many bits for its offset
+    for (const unsigned power : {32U, 48U, 60U, 61U}) {
+        const auto scenarios = work_scenarios((std::uint64_t{1} << power) - 2, (std::uint64_t{1} << 32) - 1);
+        for (const Fate fate : {Fate::killed, Fate::resumed}) {
+            const Counts total = run(fate, scenarios, kWrapSample);
+            CHECK(total.points > 0);
+            CHECK(total.bad == 0);
+        }
+    }
 }

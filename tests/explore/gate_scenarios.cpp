@@ -46,10 +46,10 @@ protected:
     }
 };
 
-// A gate begins while two movers are on their way.
+// A gate begins while two movers are on their way, one of which may die.
 class GateBegins : public GateStage {
 public:
-    GateBegins() : GateStage({.preemptions = 3, .stale = 2}, 3) {}
+    GateBegins() : GateStage({.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
             read_gated(2);
@@ -68,10 +68,11 @@ public:
     }
 };
 
-// The holder dies anywhere: its gate is ended by one compare-exchange, and a producer has room again.
+// The holder dies anywhere: its gate is ended by one compare-exchange, and a producer has room again. Who reaps it may
+// die as well.
 class GateOfTheDead : public GateStage {
 public:
-    GateOfTheDead() : GateStage({.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
+    GateOfTheDead() : GateStage({.preemptions = 2, .stale = 2, .deaths = 2, .mortal = 5}, 3) {}
     void thread(unsigned index) override {
         if (index == 0) {
             read_gated(0);

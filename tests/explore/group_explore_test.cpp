@@ -7,6 +7,7 @@
 using namespace ringmain::explore;
 
 TEST_CASE("Explored: two members come and go") { holds("groups.join_leave"); }
+TEST_CASE("Explored: a member dies anywhere between coming and going") { holds("groups.join_dying"); }
 TEST_CASE("Explored: a live owner hands over") { holds("groups.hand_over"); }
 TEST_CASE("Explored: an owner dies or stops anywhere and has an heir") { holds("groups.hand_over_fallen"); }
 TEST_CASE("Explored: a commit races an eviction") { holds("groups.commit_eviction"); }

@@ -1,4 +1,6 @@
 // Scenarios of groups that begin and end, of members' slots, and of gates: what a group holds, nobody drops.
+#include <algorithm>
+
 #include "explore/group_stage.hpp"
 #include "group_table/listing.hpp"
 
@@ -90,10 +92,11 @@ private:
     std::array<group_table::Found, 2> found_;
 };
 
-// A group is found by one who takes no part in making it: all of it is there.
+// A group is found by one who takes no part in making it: all of it is there. Who makes it may die.
 class FindNew : public LifeStage {
 public:
-    FindNew() : LifeStage({.groups_max = 2, .creates = true}, {.preemptions = 2, .stale = 2}, 2) {}
+    FindNew()
+        : LifeStage({.groups_max = 2, .creates = true}, {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, 2) {}
     void thread(unsigned index) override {
         const group_table::GroupOptions options{
             .gating = true, .lag_records_max = 3, .lag_ms_max = 4, .start_kind = 1, .start_value = kStart};
@@ -108,13 +111,20 @@ public:
         require(group_table::name_of(view_.groups, found.group.slot) == kOther, "a group has half a name");
         check_begun(found.group);
     }
+    void finish() override {
+        const group_table::Found last = find_or_create(4);
+        require(last.status == FindStatus::found || last.status == FindStatus::created, "a group is not to be had");
+        check_begun(last.group);
+        check_claims_come_back();
+    }
 };
 
-// One creates a group and deletes it, another creates it again and again, and whoever comes by finishes what was
-// decided.
+// One creates a group and deletes it, where it may die, another creates it again and again, and whoever comes by
+// finishes what was decided.
 class CreateAndDelete : public LifeStage {
 public:
-    CreateAndDelete() : LifeStage({.groups_max = 2, .creates = true}, {.preemptions = 3, .stale = 1}, 2) {}
+    CreateAndDelete()
+        : LifeStage({.groups_max = 2, .creates = true}, {.preemptions = 3, .stale = 1, .deaths = 1, .mortal = 1}, 2) {}
     void begin() override {
         LifeStage::begin();
         alive_ = {};
@@ -125,9 +135,9 @@ public:
         require(found.status == FindStatus::found || found.status == FindStatus::created ||
                     found.status == FindStatus::limit,
                 "a group is not to be had");
+        alive_[index] = found;
         if (index == 0 && found.status != FindStatus::limit)
             (void)group_table::delete_group(view_.groups, found.group, false);
-        alive_[index] = found;
     }
     void finish() override {
         require(open_groups() <= 1, "two groups have one name");
@@ -229,10 +239,18 @@ public:
         LifeStage::begin();
         promised_ = kNothing;
     }
-    void finish() override { check_promise(); }
+    // Whoever fell, the next mover comes as far as the group lets it, and no further.
+    void finish() override {
+        check_promise();
+        move_start(kEnd);
+        check_promise();
+        // a group whose maker died before it began to hold is behind the start
+        require(log_start() >= held_from(), "a mover that fell is in the way");
+    }
 
 protected:
     static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+    static constexpr std::uint64_t kEnd = 8;
 
     void check_promise() const {
         require(log_start() <= promised_ || lets_go(), "log_start has passed what a group holds");
@@ -253,6 +271,11 @@ protected:
             promise(offset);
     }
     void move_start(std::uint64_t target) const { (void)partition_log::advance_start(log(), target); }
+    /// As far as movers may come.
+    [[nodiscard]] std::uint64_t held_from() const {
+        const auto lowest = group_table::GroupGates<M>(view_.groups, 0, true).lowest();
+        return lowest.slot ? std::min(lowest.offset, kEnd) : kEnd;
+    }
     /// The group wants to be let go when it is too far behind, and was.
     [[nodiscard]] bool lets_go() const {
         return shape_.lag_records_max != 0 && (newest(&view_.groups.cell(group_.slot, 0).word.low) & 2) == 0;
@@ -261,10 +284,12 @@ protected:
     std::uint64_t promised_ = kNothing;
 };
 
-// A group that was let go commits and holds again, beside two movers.
+// A group that was let go commits and holds again, beside two movers, one of which may die.
 class GateReturns : public GateStage {
 public:
-    GateReturns() : GateStage({.members = 1, .owned = true, .gating = true}, {.preemptions = 3, .stale = 2}, 3) {}
+    GateReturns()
+        : GateStage({.members = 1, .owned = true, .gating = true},
+                    {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 2}, 3) {}
     void set_up() override {
         GateStage::set_up();
         group_table::PartitionWord first = word(0);
@@ -281,12 +306,12 @@ public:
     }
 };
 
-// A group that is too far behind is let go by a mover, and commits at the same time.
+// A group that is too far behind is let go by a mover, which may die, and commits at the same time.
 class GateLetsGo : public GateStage {
 public:
     GateLetsGo()
-        : GateStage({.members = 1, .owned = true, .gating = true, .lag_records_max = 4}, {.preemptions = 3, .stale = 2},
-                    3) {}
+        : GateStage({.members = 1, .owned = true, .gating = true, .lag_records_max = 4},
+                    {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 2}, 3) {}
     void thread(unsigned index) override {
         if (index != 0)
             return move_start(index + 2);
@@ -296,10 +321,12 @@ public:
     }
 };
 
-// An operator moves a group back, beside two movers and the group's owner.
+// An operator moves a group back, beside two movers, of which one may die.
 class GateReset : public GateStage {
 public:
-    GateReset() : GateStage({.members = 1, .owned = true, .gating = true}, {.preemptions = 3, .stale = 2}, 3) {}
+    GateReset()
+        : GateStage({.members = 1, .owned = true, .gating = true},
+                    {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 2}, 3) {}
     void set_up() override {
         GateStage::set_up();
         group_table::PartitionWord first = word(0);
@@ -315,10 +342,11 @@ public:
     }
 };
 
-// A gating group begins and is joined, beside two movers.
+// A gating group begins and is joined, beside two movers. Who makes it may die, or a mover.
 class GateBegins : public GateStage {
 public:
-    GateBegins() : GateStage({.groups_max = 2, .creates = true}, {.preemptions = 2, .stale = 2}, 3) {}
+    GateBegins()
+        : GateStage({.groups_max = 2, .creates = true}, {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 3}, 3) {}
     void thread(unsigned index) override {
         if (index != 0)
             return move_start(kStart + index);

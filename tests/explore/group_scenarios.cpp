@@ -7,10 +7,10 @@ namespace {
 
 using group_table::Tenure;
 
-// Two members come, share two partitions, read, commit and go. Whoever is left takes everything.
+// Two members come, share two partitions, read, commit and go, or one dies in it. Whoever is left takes everything.
 class JoinAndLeave : public GroupStage {
 public:
-    JoinAndLeave() : GroupStage({.partitions = 2}, {.preemptions = 2, .stale = 1}, 2) {}
+    explicit JoinAndLeave(const Bounds& bounds) : GroupStage({.partitions = 2}, bounds, 2) {}
     void thread(unsigned index) override {
         test::PollingMember<M> member(view_, group_, client_of(index));
         require(member.join(NoneIsDead{}) == group_table::JoinStatus::joined, "there is no slot for a member");
@@ -28,7 +28,8 @@ public:
     }
     void finish() override {
         GroupStage::finish();
-        require(set().live == 0, "a member that left is still one");
+        check_nobody_is_waited_for();
+        require(set().live == 0, "a member that left, or died, is still one");
         test::PollingMember<M> last(view_, group_, client_of(2));
         require(last.join(NoneIsDead{}) == group_table::JoinStatus::joined, "a slot of a member that left is not free");
         require(last.poll() && last.holdings() == 2, "a partition stays with a member that left");
@@ -146,10 +147,11 @@ private:
     }
 };
 
-// A member that is at work is evicted by mistake while it commits, comes back, and takes what it may.
+// A member that is at work is evicted by mistake while it commits, and is told so. Its heir may die.
 class CommitAndEviction : public GroupStage {
 public:
-    CommitAndEviction() : GroupStage({.members = 2, .owned = true}, {.preemptions = 4, .stale = 2}, 2) {}
+    CommitAndEviction()
+        : GroupStage({.members = 2, .owned = true}, {.preemptions = 4, .stale = 2, .deaths = 1, .mortal = 2}, 2) {}
     void thread(unsigned index) override {
         Member me = member(index);
         if (index == 1) {
@@ -163,6 +165,10 @@ public:
             require(me.look().status == group_table::LookStatus::evicted, "a fenced owner is not told why");
             return;
         }
+    }
+    void finish() override {
+        GroupStage::finish();
+        check_nobody_is_waited_for();
     }
 
 private:
@@ -178,10 +184,11 @@ private:
     }
 };
 
-// The same; the evicted one joins again with a new incarnation, and the heir leaves.
+// The same; the evicted one joins again with a new incarnation, where it may die, and the heir leaves.
 class EvictedRejoins : public GroupStage {
 public:
-    EvictedRejoins() : GroupStage({.members = 2, .owned = true}, {.preemptions = 3, .stale = 2}, 2) {}
+    EvictedRejoins()
+        : GroupStage({.members = 2, .owned = true}, {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}, 2) {}
     void thread(unsigned index) override {
         Member me = member(index);
         if (index == 1) {
@@ -198,6 +205,16 @@ public:
         require(me.join(NoneIsDead{}, view_.floors()) == group_table::JoinStatus::joined, "there is no way back");
         if (const auto again = acquire(me, 0))
             (void)commit(me, *again, 7);
+    }
+    void finish() override {
+        GroupStage::finish();
+        check_nobody_is_waited_for();
+        if (!proven_dead(0))
+            return;
+        if (const auto tenure = acquire(member(1), 0))
+            (void)commit(member(1), *tenure, 8);
+        require(word(0).owner == member(1).positions().owner(), "the dead owner's partition is not free");
+        GroupStage::finish();
     }
 };
 
@@ -250,10 +267,11 @@ private:
     std::array<bool, kThreadsMax> planned_{};
 };
 
-// An owner goes back by its own will while it is evicted.
+// An owner goes back by its own will while it is evicted, and may die in it.
 class ReplayAndEviction : public GroupStage {
 public:
-    ReplayAndEviction() : GroupStage({.members = 2, .owned = true}, {.preemptions = 4, .stale = 2}, 2) {}
+    ReplayAndEviction()
+        : GroupStage({.members = 2, .owned = true}, {.preemptions = 4, .stale = 2, .deaths = 1, .mortal = 1}, 2) {}
     void thread(unsigned index) override {
         const Member me = member(index);
         if (index == 1) {
@@ -276,7 +294,11 @@ public:
     }
 };
 
-const Registered join_and_leave{"groups.join_leave", [] { return std::make_unique<JoinAndLeave>(); }};
+const Registered join_and_leave{"groups.join_leave",
+                                [] { return std::make_unique<JoinAndLeave>(Bounds{.preemptions = 2, .stale = 1}); }};
+const Registered join_dying{
+    "groups.join_dying",
+    [] { return std::make_unique<JoinAndLeave>(Bounds{.preemptions = 1, .stale = 1, .deaths = 1, .mortal = 1}); }};
 const Registered hand_over{"groups.hand_over", [] { return std::make_unique<HandOver>(); }};
 const Registered hand_over_fallen{"groups.hand_over_fallen", [] { return std::make_unique<HandOverFromFallen>(); }};
 const Registered commit_eviction{"groups.commit_eviction", [] { return std::make_unique<CommitAndEviction>(); }};

@@ -45,8 +45,8 @@ public:
 // The holder of the lease dies anywhere, or gives it back; a successor goes on behind what was committed.
 class ExclusiveSuccession : public ExclusiveStage {
 public:
-    explicit ExclusiveSuccession(const Bounds& bounds)
-        : ExclusiveStage({.records = 2, .producer_slots = 2, .published = 1}, bounds, 3) {}
+    explicit ExclusiveSuccession(const Bounds& bounds, bool block = false)
+        : ExclusiveStage(block ? kFull : kOneThere, bounds, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
             (void)read_from(0, Open::close);
@@ -79,6 +79,11 @@ public:
         require(!ended(0) || lease != recovery::lease_word(0, kGeneration),
                 "a lease that was given back is still there");
     }
+
+private:
+    static constexpr LogShape kOneThere{.records = 2, .producer_slots = 2, .published = 1};
+    // as many as two producers leave room for: each record makes room by moving log_start
+    static constexpr LogShape kFull{.records = 4, .producer_slots = 2, .block = true, .published = 2};
 };
 
 // Exclusive and shared producers come together; one of them may die. Never are both kinds in, nor two exclusive ones.
@@ -122,10 +127,12 @@ private:
     std::array<bool, 3> in_{};
 };
 
-// One slot goes from producer to producer, each of which is told another tenure.
+// One slot goes from producer to producer, each of which is told another tenure. One may die in it.
 class SlotPassedOn : public ExclusiveStage {
 public:
-    SlotPassedOn() : ExclusiveStage({.records = 2, .producer_slots = 1}, {.preemptions = 3, .stale = 3}, 2) {}
+    SlotPassedOn()
+        : ExclusiveStage({.records = 2, .producer_slots = 1}, {.preemptions = 3, .stale = 3, .deaths = 1, .mortal = 1},
+                         2) {}
     void set_up() override {
         ExclusiveStage::set_up();
         log_.control->lease.store(0, std::memory_order_relaxed);
@@ -151,7 +158,10 @@ public:
     }
     void finish() override {
         ExclusiveStage::finish();
-        require(log_.producers[0].owner.load(std::memory_order_relaxed) == 0, "a slot that was given back is not free");
+        if (proven_dead(0))
+            (void)recovery::reap_producers(log_, is_dead_);
+        require(log_.producers[0].owner.load(std::memory_order_relaxed) == 0,
+                "a slot that was given back, or whose holder died, is not free");
     }
 
 private:
@@ -166,6 +176,10 @@ const Registered exclusive_succession{"log.exclusive_succession",
                                       [] { return std::make_unique<ExclusiveSuccession>(kFewStale); }};
 const Registered succession_stale{"log.succession_stale",
                                   [] { return std::make_unique<ExclusiveSuccession>(kManyStale); }};
+const Registered exclusive_block{"log.exclusive_block", [] {
+                                     return std::make_unique<ExclusiveSuccession>(
+                                         Bounds{.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, true);
+                                 }};
 const Registered slot_passed_on{"log.slot_passed_on", [] { return std::make_unique<SlotPassedOn>(); }};
 const Registered attach_both{"log.attach_both", [] { return std::make_unique<AttachBoth>(kFewStale); }};
 const Registered attach_stale{"log.attach_stale", [] { return std::make_unique<AttachBoth>(kManyStale); }};

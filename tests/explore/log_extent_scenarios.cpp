@@ -8,10 +8,11 @@ namespace {
 
 constexpr unsigned kLarge = 6;  // words: more than a cell holds, and one body fills an extent
 
-// Every record changes the extent; a reader reads in extents while they are used again.
+// Every record changes the extent; a reader reads in extents while they are used again. One of the producers may die.
 class ExtentReuse : public LogStage {
 public:
-    ExtentReuse() : LogStage({.records = 2, .extents = 3}, {.preemptions = 2, .stale = 2}, 3) {}
+    ExtentReuse()
+        : LogStage({.records = 2, .extents = 3}, {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
             (void)read_from(0, Open::close);
@@ -23,6 +24,15 @@ public:
             (void)publish(publisher, 11, kLarge);
         publisher.bodies().seal();
     }
+    void finish() override {
+        LogStage::finish();
+        if (proven_dead(0))
+            (void)recovery::reap_producers(log_, is_dead_);
+        check_goes_on(1, kLarge);
+    }
+
+private:
+    IsDead is_dead_;
 };
 
 // One producer with two extents laps a reader: the body goes with the extent, not with the cell.
@@ -40,11 +50,12 @@ public:
     }
 };
 
-// A producer dies anywhere with an extent and a ticket. Two others reap it at once, one takes over what it held.
+// A producer dies anywhere with an extent and a ticket. Two others reap it at once, of which one may die as well; the
+// other takes over what it held.
 class ReapExtents : public LogStage {
 public:
     ReapExtents()
-        : LogStage({.records = 4, .extents = 1}, {.preemptions = 2, .stale = 1, .deaths = 1, .mortal = 1}, 3) {}
+        : LogStage({.records = 4, .extents = 1}, {.preemptions = 2, .stale = 1, .deaths = 2, .mortal = 3}, 3) {}
     void set_up() override {
         LogStage::set_up();
         log_.producers[1].owner.store(0, std::memory_order_relaxed);
@@ -92,10 +103,11 @@ private:
     IsDead is_dead_;
 };
 
-// Two producers and one extent: each gives it back behind every record, and the other takes it.
+// Two producers and one extent: each gives it back behind every record, and the other takes it. One may die.
 class ExtentPassedOn : public LogStage {
 public:
-    ExtentPassedOn() : LogStage({.records = 4, .extents = 1}, {.preemptions = 3, .stale = 2}, 3) {}
+    ExtentPassedOn()
+        : LogStage({.records = 4, .extents = 1}, {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
             (void)read_from(0, Open::close);
@@ -109,10 +121,18 @@ public:
     }
     void finish() override {
         LogStage::finish();
-        Shared publisher = shared_publisher(0);
-        require(publish(publisher, 30, kLarge) == Sent::published, "an extent that was given back is not free");
+        if (proven_dead(0)) {
+            (void)recovery::reap_producers(log_, is_dead_);
+            release_cells();
+        }
+        Shared publisher = shared_publisher(1);
+        require(publish(publisher, 30, kLarge) == Sent::published,
+                "an extent that was given back, or whose owner died, is not free");
         LogStage::finish();
     }
+
+private:
+    IsDead is_dead_;
 };
 
 const Registered extent_passed_on{"log.extent_passed_on", [] { return std::make_unique<ExtentPassedOn>(); }};

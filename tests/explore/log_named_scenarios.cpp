@@ -189,23 +189,21 @@ private:
     }
 };
 
-// Two names begin at once: each has an entry of its own.
+// Two names begin at once: each has an entry of its own, also if who begins one dies in it and another one goes on.
 class NamesAtOnce : public NamedStage {
 public:
-    NamesAtOnce() : NamedStage({.records = 2, .producer_slots = 2}, {.preemptions = 3, .stale = 2}, 2) {}
+    NamesAtOnce()
+        : NamedStage({.records = 2, .producer_slots = 2}, {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}, 2) {
+    }
     void begin() override {
         NamedStage::begin();
         entries_ = {};
     }
-    void thread(unsigned index) override {
-        const std::string_view name = index == 0 ? "n" : "m";
-        const recovery::ClaimedName claimed = Claims(log_, owner_of(index), is_dead_).claim(name, kNameId + index);
-        require(claimed.outcome == recovery::NameOutcome::claimed, "a new name is not to be had");
-        entries_[index] = claimed.entry + 1;
-        require(entries_[0] != entries_[1], "two names have one entry");
-    }
+    void thread(unsigned index) override { claim(index, owner_of(index)); }
     void finish() override {
         NamedStage::finish();
+        if (proven_dead(0))
+            claim(0, owner_of(2));
         require(log_.control->names.load(std::memory_order_relaxed) == 2, "a name is not counted");
         for (unsigned index = 0; index < 2; ++index) {
             const auto& entry = log_.named[entries_[index] - 1];
@@ -215,6 +213,14 @@ public:
     }
 
 private:
+    void claim(unsigned which, std::uint64_t owner) {
+        const std::string_view name = which == 0 ? "n" : "m";
+        const recovery::ClaimedName claimed = Claims(log_, owner, is_dead_).claim(name, kNameId + which);
+        require(claimed.outcome == recovery::NameOutcome::claimed, "a new name is not to be had");
+        entries_[which] = claimed.entry + 1;
+        require(entries_[0] != entries_[1], "two names have one entry");
+    }
+
     std::array<std::uint32_t, 2> entries_{};  // + 1
 };
 

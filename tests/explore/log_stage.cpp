@@ -29,8 +29,9 @@ std::uint64_t Value::id_of(const std::uint64_t* words, unsigned count) noexcept 
     return id;
 }
 
-void LogOracle::begin(std::uint64_t published) noexcept {
+void LogOracle::begin(std::uint64_t first, std::uint64_t published) noexcept {
     *this = {};
+    first_ = first;
     for (std::uint64_t offset = 0; offset < published; ++offset) {
         const std::uint64_t id = kOldId - offset;
         started_[id] = answered_[id] = true;
@@ -39,28 +40,31 @@ void LogOracle::begin(std::uint64_t published) noexcept {
     }
 }
 
-void LogOracle::is_at(std::uint64_t id, std::uint64_t offset) {
-    require(at_[offset] == 0 || at_[offset] == id, "two records at one offset");
-    require(offset_of_[id] == 0 || offset_of_[id] == offset + 1, "one record at two offsets");
-    require(!skipped_[offset], "a record where a reader was told that there is none");
-    at_[offset] = id;
-    offset_of_[id] = offset + 1;
+void LogOracle::is_at(std::uint64_t id, std::uint64_t place) {
+    require(place < kOffsets, "a record at an offset that cannot be");
+    require(at_[place] == 0 || at_[place] == id, "two records at one offset");
+    require(offset_of_[id] == 0 || offset_of_[id] == place + 1, "one record at two offsets");
+    require(!skipped_[place], "a record where a reader was told that there is none");
+    at_[place] = id;
+    offset_of_[id] = place + 1;
 }
 
 void LogOracle::published(std::uint64_t id, std::uint64_t offset) {
     require(!answered_[id], "one publishing was answered twice");
-    is_at(id, offset);
+    is_at(id, offset - first_);
     answered_[id] = true;
 }
 
 void LogOracle::accepted(std::uint64_t id, std::uint64_t offset) {
     require(id != 0 && id < kIds && started_[id], "a torn record was accepted");
-    is_at(id, offset);
+    is_at(id, offset - first_);
 }
 
 void LogOracle::skipped(std::uint64_t offset) {
-    require(at_[offset] == 0, "a reader was told that there is none where a record is");
-    skipped_[offset] = true;
+    const std::uint64_t place = offset - first_;
+    require(place < kOffsets, "a reader was told of an offset that cannot be");
+    require(at_[place] == 0, "a reader was told that there is none where a record is");
+    skipped_[place] = true;
 }
 
 test::PlainShape LogStage::plain(const LogShape& shape) noexcept {
@@ -70,7 +74,7 @@ test::PlainShape LogStage::plain(const LogShape& shape) noexcept {
             .extents = shape.extents,
             .extent_bytes = shape.extent_bytes,
             .batch_records_max = shape.batch_records_max,
-            .first_offset = 0,
+            .first_offset = shape.first_offset,
             .block = shape.block};
 }
 
@@ -92,6 +96,7 @@ LogStage::LogStage(const LogShape& shape, const Bounds& bounds, unsigned threads
 }
 
 void LogStage::set_up() {
+    test::format_plain(log_);
     for (unsigned slot = 0; slot < shape_.producer_slots; ++slot) {
         log_.producers[slot].generation.store(kGeneration, std::memory_order_relaxed);
         log_.producers[slot].owner.store(owner_of(slot), std::memory_order_relaxed);
@@ -104,7 +109,7 @@ void LogStage::set_up() {
 }
 
 void LogStage::begin() {
-    oracle_.begin(shape_.published);
+    oracle_.begin(shape_.first_offset, shape_.published);
     gated_from_ = kNoGate;
     for (unsigned thread = 0; thread < kThreadsMax; ++thread)
         tenures_[thread] = {thread, kGeneration};
@@ -126,7 +131,8 @@ void LogStage::finish() {
     const std::uint64_t start = log_.control->log_start.load(std::memory_order_relaxed);
     const std::uint64_t end = log_.control->log_end.load(std::memory_order_relaxed);
     require(start <= end, "log_start is beyond log_end");
-    for (std::uint64_t offset = 0; offset < LogOracle::kOffsets; ++offset) {
+    for (std::uint64_t i = 0; i < LogOracle::kOffsets; ++i) {
+        const std::uint64_t offset = shape_.first_offset + i;
         if (oracle_.id_at(offset) == 0 || offset < start)
             continue;
         const test::ReadBack back = test::read_back(log_, offset);
@@ -135,6 +141,20 @@ void LogStage::finish() {
         require(Value::id_of(words, static_cast<unsigned>(back.value.size() / 8)) == oracle_.id_at(offset),
                 "a record was overwritten");
     }
+}
+
+void LogStage::check_goes_on(unsigned slot, unsigned words) {
+    const std::uint64_t start = log_.control->log_start.load(std::memory_order_relaxed);
+    require(read_from(start, Open::close) == log_.control->log_end.load(std::memory_order_relaxed),
+            "a reader does not come to the end");
+    for (unsigned thread = 0; thread < threads(); ++thread) {
+        if (fell(thread) && !proven_dead(thread))
+            return;  // one that is stopped may keep what it has
+    }
+    release_cells();
+    Shared publisher = shared_publisher(slot);
+    require(publish(publisher, 30, words) == Sent::published, "no cell came back after a death");
+    LogStage::finish();
 }
 
 std::uint64_t LogStage::read_from(std::uint64_t from, Open open) {
@@ -197,13 +217,13 @@ void LogStage::check_cell_write(unsigned thread, std::uint64_t index) const {
     if (partition_log::state_of(word) == CellState::quarantined) {
         require(partition_log::offset_of(word) >= offset,
                 "a cell is written that another's late writer may still write");
-    } else if (offset < log_.records) {
+    } else if (offset - shape_.first_offset < log_.records) {
         require(word == 0, "a cell is written late that a reader may believe");
     } else {
         require(partition_log::offset_of(word) == offset - log_.records && word != 0,
                 "a cell is written late that a reader may believe");
     }
-    if (offset >= log_.records)
+    if (offset - shape_.first_offset >= log_.records)
         require(newest(&log_.control->log_start) > offset - log_.records,
                 "a cell is overwritten that log_start has not passed");
 }

@@ -32,6 +32,7 @@ struct LogShape {
     std::uint64_t published = 0;  // records that are there at the beginning; their ids count down from kOldId
     std::uint32_t gates = 0;      // that anybody touches
     bool names = false;           // named producers take part
+    std::uint64_t first_offset = 0;
 };
 
 /// A record's value: `words` times its id and the number of the word, so that a mixture shows.
@@ -55,7 +56,7 @@ public:
     static constexpr std::uint64_t kIds = 64;
     static constexpr std::uint64_t kOldId = 60;
 
-    void begin(std::uint64_t published) noexcept;
+    void begin(std::uint64_t first, std::uint64_t published) noexcept;
     void starts(std::uint64_t id) noexcept { started_[id] = true; }
     /// Publishing was answered with ok.
     void published(std::uint64_t id, std::uint64_t offset);
@@ -65,14 +66,15 @@ public:
     void skipped(std::uint64_t offset);
 
     /// 0: no record is known there.
-    [[nodiscard]] std::uint64_t id_at(std::uint64_t offset) const noexcept { return at_[offset]; }
+    [[nodiscard]] std::uint64_t id_at(std::uint64_t offset) const noexcept { return at_[offset - first_]; }
     /// The record is or was at some offset.
     [[nodiscard]] bool knows(std::uint64_t id) const noexcept { return offset_of_[id] != 0; }
 
 private:
-    void is_at(std::uint64_t id, std::uint64_t offset);
+    void is_at(std::uint64_t id, std::uint64_t place);
 
-    std::array<std::uint64_t, kOffsets> at_{};
+    std::uint64_t first_ = 0;
+    std::array<std::uint64_t, kOffsets> at_{};     // from the first offset on, as the others
     std::array<std::uint64_t, kIds> offset_of_{};  // + 1
     std::array<bool, kOffsets> skipped_{};
     std::array<bool, kIds> started_{};
@@ -129,6 +131,9 @@ protected:
     [[nodiscard]] std::uint64_t generation_of(unsigned thread) const noexcept { return tenures_[thread].generation; }
     /// What a keeper does: releases every quarantined cell that it may.
     void release_cells() const;
+    /// Whoever fell, a reader comes to the end; and of those who died every cell comes back, so that the producer in
+    /// `slot`, who lives, can publish. For finish().
+    void check_goes_on(unsigned slot, unsigned words = 2);
 
     enum class Open : std::uint8_t { wait, close };
     /// Reads from `from` until what is there is read, or up to an open ticket that it does not close. Where it came to.

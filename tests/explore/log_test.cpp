@@ -6,12 +6,14 @@ using namespace ringmain::explore;
 
 TEST_CASE("Explored: shared producers and a closing reader on two cells") { holds("log.publish_overwrite"); }
 TEST_CASE("Explored: a producer dies or stops anywhere and nobody waits") { holds("log.publish_dying"); }
+TEST_CASE("Explored: the same around offset 2^61") { holds("log.publish_far"); }
 TEST_CASE("Explored: producers of a block topic make room") { holds("log.publish_block"); }
 TEST_CASE("Explored: a reader is lapped while it reads") { holds("log.read_lapped"); }
 TEST_CASE("Explored: a late writer and a keeper that gives its cell back") { holds("log.late_release"); }
 TEST_CASE("Explored: a batch whose tickets are closed") { holds("log.publish_batch"); }
 TEST_CASE("Explored: an exclusive producer laps its readers") { holds("log.exclusive_laps"); }
 TEST_CASE("Explored: an exclusive producer dies and has a successor") { holds("log.exclusive_succession"); }
+TEST_CASE("Explored: an exclusive producer of a block topic dies and has a successor") { holds("log.exclusive_block"); }
 TEST_CASE("Explored: exclusive and shared producers come together") { holds("log.attach_both"); }
 TEST_CASE("Explored: a successor sees many stale values") { holds("log.succession_stale"); }
 TEST_CASE("Explored: producers that come together see many stale values") { holds("log.attach_stale"); }

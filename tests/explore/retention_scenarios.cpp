@@ -9,11 +9,12 @@ namespace ringmain::explore {
 namespace {
 
 // Two keepers work at once: the lock file was replaced under one that was stopped. What is deleted was old enough by
-// the clock of whoever deleted it, and nothing else.
+// the clock of whoever deleted it, and nothing else; also if one of them dies, and another goes on from its marks.
 class TwoKeepers : public LogStage {
 public:
     explicit TwoKeepers(const Retention& limits)
-        : LogStage({.records = 8, .producer_slots = 1}, {.preemptions = 3, .stale = 2}, 3), limits_(limits) {}
+        : LogStage({.records = 8, .producer_slots = 1}, {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 2}, 3),
+          limits_(limits) {}
     void begin() override {
         LogStage::begin();
         now_ = kStepNs;
@@ -28,17 +29,32 @@ public:
             }
             return;
         }
-        retention::PartitionRetention<M> keeper(log_);
-        for (unsigned step = 0; step < 3; ++step) {
-            const retention::Moment moment{now_ += kStepNs, 1};
-            check(keeper.step([this] { return limits_; }, moment, 4), moment.now_ns);
-        }
+        keep(3);
+    }
+    void finish() override {
+        LogStage::finish();
+        if (!proven_dead(1))
+            return;
+        keep(6);
+        LogStage::finish();
+        require(log_.control->log_start.load(std::memory_order_relaxed) + kept() ==
+                    log_.control->log_end.load(std::memory_order_relaxed),
+                "after a keeper's death another one does not delete what is to go");
     }
 
 private:
     static constexpr std::uint64_t kStepNs = 100'000'000;
     static constexpr std::uint64_t kRecords = 3;
 
+    void keep(unsigned steps) {
+        retention::PartitionRetention<M> keeper(log_);
+        for (unsigned step = 0; step < steps; ++step) {
+            const retention::Moment moment{now_ += kStepNs, 1};
+            check(keeper.step([this] { return limits_; }, moment, 4), moment.now_ns);
+        }
+    }
+    /// Records that stay: one is as many bytes as are kept, and in the end all are old.
+    [[nodiscard]] std::uint64_t kept() const noexcept { return limits_.age.count() != 0 ? 0 : 1; }
     void check(const retention::Expired& done, std::uint64_t now) const {
         const auto age_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(limits_.age).count());
         for (std::uint64_t offset = done.from; offset < done.target; ++offset) {

@@ -40,10 +40,10 @@ public:
     }
 };
 
-// A reader of the dead letters closes tickets while two write the letter of one record.
+// A reader of the dead letters closes tickets while two write the letter of one record, where one may die.
 class LetterClosed : public QueueStage {
 public:
-    LetterClosed() : QueueStage(with_letters(1), {.preemptions = 2, .stale = 1}, 3) {}
+    LetterClosed() : QueueStage(with_letters(1), {.preemptions = 2, .stale = 1, .deaths = 1, .mortal = 1}, 3) {}
     void thread(unsigned index) override {
         Worker worker(*this, index);
         if (index == 0) {
@@ -298,8 +298,10 @@ const Registered letter_dying{"queues.letter_dying", [] {
                               }};
 const Registered letter_closed{"queues.letter_closed", [] { return std::make_unique<LetterClosed>(); }};
 const Registered caps{"queues.caps", [] { return std::make_unique<Caps>(); }};
-const Registered reset_holder{
-    "queues.reset_holder", [] { return std::make_unique<ResetUnderHolder>(1, Bounds{.preemptions = 3, .stale = 1}); }};
+const Registered reset_holder{"queues.reset_holder", [] {
+                                  return std::make_unique<ResetUnderHolder>(
+                                      1, Bounds{.preemptions = 3, .stale = 1, .deaths = 1, .mortal = 1});
+                              }};
 const Registered reset_taker{
     "queues.reset_taker", [] { return std::make_unique<ResetUnderHolder>(0, Bounds{.preemptions = 3, .stale = 2}); }};
 const Registered reset_dying{"queues.reset_dying", [] {

@@ -42,10 +42,10 @@ public:
 };
 
 // A lock is over while its holder acks: the ack counts as long as nobody else took the record, and then it is refused
-// and told by whom.
+// and told by whom. Who took it may die.
 class AckAndExpiry : public QueueStage {
 public:
-    AckAndExpiry() : QueueStage({.held = 1}, {.preemptions = 4, .stale = 2}, 3) {}
+    AckAndExpiry() : QueueStage({.held = 1}, {.preemptions = 4, .stale = 2, .deaths = 1, .mortal = 2}, 3) {}
     void begin() override {
         QueueStage::begin();
         others_began_ = false;
@@ -86,10 +86,10 @@ private:
     bool others_began_ = false;
 };
 
-// A holder renews its lock again and again, beside those who would take the record when it is over.
+// A holder renews its lock again and again, and may die, beside those who would take the record when it is over.
 class RenewAndExpiry : public QueueStage {
 public:
-    RenewAndExpiry() : QueueStage({.held = 1}, {.preemptions = 4, .stale = 2}, 3) {}
+    RenewAndExpiry() : QueueStage({.held = 1}, {.preemptions = 4, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
     void thread(unsigned index) override {
         Worker worker(*this, index);
         if (index == 0) {
@@ -108,9 +108,10 @@ public:
 };
 
 // What is given back waits as long as it was told to, and no longer; what is released is had at once, and not counted.
+// Who gives back may die in it, or one who takes.
 class GiveBack : public QueueStage {
 public:
-    GiveBack() : QueueStage({.held = 1}, {.preemptions = 3, .stale = 1}, 3) {}
+    GiveBack() : QueueStage({.held = 1}, {.preemptions = 3, .stale = 1, .deaths = 1, .mortal = 3}, 3) {}
     void thread(unsigned index) override {
         Worker worker(*this, index);
         if (index == 0) {
@@ -133,16 +134,18 @@ public:
     }
 };
 
-// A holder dies or stops anywhere in its ack. Two with the proof take its records back and free its slot, and a new
-// worker comes into the slot; of one that only stopped nothing is taken before its time.
+// A holder dies or stops anywhere in its ack. Two with the proof take its records back and free its slot, where one of
+// them may die or stop as well, and a new worker comes into the slot; of a holder that only stopped nothing is taken
+// before its time.
 class ReapTheDead : public QueueStage {
 public:
     ReapTheDead()
         : QueueStage({.records = 2, .workers = 3, .held = 2},
-                     {.preemptions = 2, .stale = 1, .deaths = 1, .stops = 1, .mortal = 1}, 3) {}
+                     {.preemptions = 2, .stale = 1, .deaths = 2, .stops = 1, .mortal = 3}, 3) {}
     void set_up() override {
         QueueStage::set_up();
-        workers_.slot(2).owner.store(client_of(5), std::memory_order_relaxed);  // so that only the dead one's is free
+        workers_.slot(2).owner.store(client_of(5),
+                                     std::memory_order_relaxed);  // so that only those of the dead are free
     }
     void thread(unsigned index) override {
         if (index == 0) {
@@ -180,7 +183,7 @@ private:
             client_of(2), IsDead{}, [&](std::uint32_t which, std::uint64_t dead) { return take_back(which, dead); });
         if (!slot)
             return;
-        require(*slot == 0 && fell(0), "a worker gets the slot of one that lives");
+        require(*slot < 2 && fell(*slot), "a worker gets the slot of one that lives");
         pass(shape_.rules.backoff_max_ms + work_table::kSweepMs);
         Worker worker(*this, *slot);
         const std::size_t got = worker.acquire(2);
@@ -214,9 +217,12 @@ public:
 };
 
 // Retention takes records that are held, acked and taken at the same time: each is either acked or lost, and told once.
+// The holder or who deletes may die.
 class LoseRecords : public QueueStage {
 public:
-    LoseRecords() : QueueStage({.records = 2, .held = 1, .retention = true}, {.preemptions = 3, .stale = 2}, 3) {}
+    LoseRecords()
+        : QueueStage({.records = 2, .held = 1, .retention = true},
+                     {.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 5}, 3) {}
     void thread(unsigned index) override {
         if (index == 2) {
             (void)partition_log::delete_before(log_, 2);

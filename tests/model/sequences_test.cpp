@@ -53,7 +53,8 @@ rc::Gen<std::uint64_t> some_first_offset() {
 }  // namespace
 
 TEST_CASE("Random sequences of calls do to a topic what they do to the reference") {
-    const std::uint64_t sequences = from_environment("RINGMAIN_MODEL_SEQUENCES", 1200);
+    const std::uint64_t usual = from_environment("RINGMAIN_LONG", 0) != 0 ? 100'000 : 1'200;
+    const std::uint64_t sequences = from_environment("RINGMAIN_MODEL_SEQUENCES", usual);
     configure(sequences);
     std::uint64_t ran = 0;
     std::uint64_t operations = 0;

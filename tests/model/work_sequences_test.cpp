@@ -53,7 +53,8 @@ rc::Gen<std::uint64_t> some_time() {
 
 TEST_CASE("Random sequences of calls of workers do to a queue what they do to the reference") {
     const std::uint64_t seed = seed_for("work model");
-    const std::uint64_t sequences = from_environment("RINGMAIN_MODEL_SEQUENCES", 3'000);
+    const std::uint64_t usual = from_environment("RINGMAIN_LONG", 0) != 0 ? 100'000 : 3'000;
+    const std::uint64_t sequences = from_environment("RINGMAIN_MODEL_SEQUENCES", usual);
     const std::string parameters = "seed=" + std::to_string(seed) + " max_success=" + std::to_string(sequences) + " max_size=160";
     ::setenv("RC_PARAMS", parameters.c_str(), 0);
     std::uint64_t ran = 0;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <stdexcept>
 
@@ -30,6 +31,7 @@ TopicOptions options_of(std::uint8_t topic) {
     options.cell_bytes = topic % 2 == 0 ? 64 : 128;
     options.groups = 4;
     options.when_full = gated ? WhenFull::block : WhenFull::overwrite;
+    options.first_offset = Arena::first_offset(topic);
     return options;
 }
 
@@ -78,6 +80,15 @@ std::vector<TopicRule> Arena::rules() {
     return {{TopicUse::stream, kPartitions, false},       {TopicUse::stream, kPartitions, true},
             {TopicUse::queue, kPartitions, true},         {TopicUse::queue, kPartitions, false},
             {TopicUse::letters, kLetterPartitions, true}, {TopicUse::letters, kLetterPartitions, false}};
+}
+
+std::uint64_t Arena::first_offset(std::uint8_t topic) {
+    constexpr std::uint64_t kOne = 1;
+    constexpr std::uint64_t kBefore = 1'000;  // passed within a second or two
+    constexpr std::uint64_t kLettersBefore = 50;
+    constexpr std::array<std::uint64_t, kTopicNames.size()> kFirst = {
+        0, (kOne << 48) - kBefore, kFirstOffsetMax - kBefore, (kOne << 32) - kBefore, 0, (kOne << 32) - kLettersBefore};
+    return kFirst.at(topic);
 }
 
 std::vector<std::vector<PartitionEnd>> Arena::ends() const {

@@ -65,6 +65,8 @@ public:
     [[nodiscard]] const Broker& broker() const noexcept { return broker_; }
 
     [[nodiscard]] static std::vector<TopicRule> rules();
+    /// Where a topic begins: soon behind it are 2^48, 2^61 and 2^32, in that order, and of letters 2^32.
+    [[nodiscard]] static std::uint64_t first_offset(std::uint8_t topic);
     /// How things stand; when everybody is done.
     [[nodiscard]] std::vector<std::vector<PartitionEnd>> ends() const;
 

@@ -328,6 +328,20 @@ TEST_CASE("the checkers find records of a queue that two finish, late acks, and 
                   {.kind = Kind::acquired, .topic = kQueueTopic, .extra = 1, .aux = 1, .id = kA, .offset = 0})
             .faults();
     };
+    // stopped inside of acquire until the queue was reset: what it takes then nobody has any more
+    const auto reset_meanwhile = [](std::uint32_t generation) {
+        return queued()
+            .tell(20, Role::worker, {.kind = Kind::acquiring})
+            .acquire(21, kA, 0)
+            .tell(50, Role::admin, {.kind = Kind::reset, .topic = kQueueTopic, .aux = generation, .id = 1})
+            .tell(20, Role::worker,
+                  {.kind = Kind::acquired, .topic = kQueueTopic, .extra = 1, .aux = 1, .id = kA, .offset = 0})
+            .ack(20, 0, Settled::reset)
+            .letter(kA, 0)
+            .faults();
+    };
+    CHECK(reset_meanwhile(2).empty());
+    CHECK(reset_meanwhile(1) == "repeated");  // the reset before
     CHECK(overtaken(kLock).empty());
     CHECK(overtaken(kLock / 2) == "repeated");
     CHECK(queued().acquire(20, kA, 0).ack(20, 0).wait(kLock).acquire(21, kA, 0).faults() == "repeated");

@@ -41,6 +41,8 @@ struct Holding {
 struct Reset {
     std::uint64_t target;
     std::uint64_t end;
+    std::uint32_t generation;  // of the queue from then on
+    std::uint64_t begun;       // when, at the earliest
 };
 
 class QueueCheck {
@@ -89,10 +91,13 @@ private:
         const History& history = run_.histories[h];
         std::map<std::pair<std::uint64_t, std::uint32_t>, std::size_t> held;  // the last time it had the record
         std::uint64_t asked = 0;
+        std::uint64_t begun = 0;  // before it the admin did something else
         for (std::uint32_t e = 0; e < history.events.size(); ++e) {
             const Event& event = history.events[e];
             if (event.kind == Kind::acquiring)
                 asked = event.time;
+            if (event.kind != Kind::reset)
+                begun = event.time;
             if (event.topic != topic_ || event.partition != partition_)
                 continue;
             const Place place{h, e};
@@ -118,7 +123,7 @@ private:
                 letters_[event.offset].push_back(place);
                 check_letter(event, place);
             } else if (event.kind == Kind::reset) {
-                resets_.push_back({event.offset, event.id});
+                resets_.push_back({event.offset, event.id, event.aux, begun});
             } else if (event.kind == Kind::gap && history.role == Role::worker) {
                 ++verdict_.gaps;
                 if (run_.topics[topic_].gated)
@@ -191,10 +196,17 @@ private:
                          {before.last, after.place});
     }
 
-    /// Its holder gave it up, or was gone, or its lock was over.
+    /// Its holder gave it up, or was gone, or its lock was over; or the queue was reset, which takes it from its
+    /// holder: one that has been inside of acquire since before may still take it, for an answer that says so.
     [[nodiscard]] bool may_follow(const Holding& before, const Holding& after) const {
         constexpr std::uint64_t kTicks = 20'000'000;  // locks end by a coarse clock
-        return before.gave_up() || before.gone <= after.got || after.got + kTicks >= before.asked + run_.lock_ns;
+        return before.gave_up() || before.gone <= after.got || after.got + kTicks >= before.asked + run_.lock_ns ||
+               was_reset(after.generation, after.got);
+    }
+
+    [[nodiscard]] bool was_reset(std::uint32_t generation, std::uint64_t time) const {
+        return std::any_of(resets_.begin(), resets_.end(),
+                           [&](const Reset& reset) { return reset.generation > generation && reset.begun <= time; });
     }
 
     void check_complete() {

@@ -38,6 +38,7 @@ private:
     void seek() {
         const auto all = consumer_.assignment();
         const TopicPartition one = all[below(static_cast<std::uint32_t>(all.size()))];
+        const std::uint64_t first = Arena::first_offset(topic_number(one.topic));
         const std::uint64_t end = consumer_.log_end(one.topic, one.partition);
         switch (below(5)) {
             case 0:
@@ -50,7 +51,8 @@ private:
                 consumer_.seek(one.topic, one.partition, Position::last(below(2'000)));
                 break;
             case 3:
-                consumer_.seek(one.topic, one.partition, Position::at(below(static_cast<std::uint32_t>(end) + 100)));
+                consumer_.seek(one.topic, one.partition,
+                               Position::at(first + below(static_cast<std::uint32_t>(end - first) + 100)));
                 break;
             default:
                 consumer_.seek(one.topic, one.partition, Position::since(0));
@@ -89,7 +91,7 @@ public:
                 continue;
             consumer_.assign(kTopicNames[topic], Position::earliest());
             for (std::uint8_t p = 0; p < rules[topic].partitions; ++p)
-                note(at(kTopicNames[topic], p, Kind::began, 0));
+                note(at(kTopicNames[topic], p, Kind::began, Arena::first_offset(topic)));
         }
         if (job_.index == 0)
             consumer_.hold_gates("auditor");
