@@ -43,8 +43,8 @@ public:
 // A producer dies anywhere with an extent and a ticket. Two others reap it at once, one takes over what it held.
 class ReapExtents : public LogStage {
 public:
-    explicit ReapExtents(unsigned stale)
-        : LogStage({.records = 4, .extents = 1}, {.preemptions = 2, .stale = stale, .deaths = 1, .mortal = 1}, 3) {}
+    ReapExtents()
+        : LogStage({.records = 4, .extents = 1}, {.preemptions = 2, .stale = 1, .deaths = 1, .mortal = 1}, 3) {}
     void set_up() override {
         LogStage::set_up();
         log_.producers[1].owner.store(0, std::memory_order_relaxed);
@@ -118,8 +118,7 @@ public:
 const Registered extent_passed_on{"log.extent_passed_on", [] { return std::make_unique<ExtentPassedOn>(); }};
 const Registered extent_reuse{"log.extent_reuse", [] { return std::make_unique<ExtentReuse>(); }};
 const Registered extent_lapped{"log.extent_lapped", [] { return std::make_unique<ExtentLapped>(); }};
-const Registered reap_extents{"log.reap_extents", [] { return std::make_unique<ReapExtents>(1); }};
-const Registered reap_stale{"log.reap_stale", [] { return std::make_unique<ReapExtents>(7); }};
+const Registered reap_extents{"log.reap_extents", [] { return std::make_unique<ReapExtents>(); }};
 
 }  // namespace
 

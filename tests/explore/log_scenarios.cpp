@@ -129,6 +129,35 @@ private:
     }
 };
 
+// A producer dies while it writes, and its ticket is closed. One keeper gives its slot back, another one its cell, which the
+// next producer writes: behind what the dead one wrote.
+class LateReaped : public LogStage {
+public:
+    LateReaped() : LogStage({.records = 2}, {.preemptions = 1, .stale = 2, .deaths = 1, .mortal = 1}, 4) {}
+    void thread(unsigned index) override {
+        if (index == 0) {
+            Shared publisher = shared_publisher(0);
+            (void)publish(publisher, 10, 1);
+        } else if (fell(0)) {
+            goes_on(index);
+        }
+    }
+
+private:
+    void goes_on(unsigned index) {
+        if (index == 2) {
+            (void)read_from(0, Open::close);
+            release_cells();
+        } else if (index == 3) {
+            (void)recovery::reap_producers(log_, IsDead{});
+        } else {
+            Shared publisher = shared_publisher(1);
+            (void)publish(publisher, 20, 1);
+            (void)publish(publisher, 21, 1);
+        }
+    }
+};
+
 class BatchStage : public LogStage {
 public:
     using LogStage::LogStage;
@@ -207,6 +236,7 @@ const Registered publish_block{"log.publish_block", [] { return std::make_unique
 const Registered read_lapped{"log.read_lapped", [] { return std::make_unique<ReadLapped>(); }};
 const Registered late_release{"log.late_release", [] { return std::make_unique<LateRelease>(); }};
 const Registered chunk_lapped{"log.chunk_lapped", [] { return std::make_unique<ChunkLapped>(); }};
+const Registered late_reaped{"log.late_reaped", [] { return std::make_unique<LateReaped>(); }};
 const Registered batch_gives_up{"log.batch_gives_up", [] { return std::make_unique<BatchGivesUp>(); }};
 const Registered publish_batch{"log.publish_batch", [] { return std::make_unique<PublishBatch>(); }};
 

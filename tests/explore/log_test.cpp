@@ -9,6 +9,7 @@ TEST_CASE("Explored: a producer dies or stops anywhere and nobody waits") { hold
 TEST_CASE("Explored: producers of a block topic make room") { holds("log.publish_block"); }
 TEST_CASE("Explored: a reader is lapped while it reads") { holds("log.read_lapped"); }
 TEST_CASE("Explored: a late writer and a keeper that gives its cell back") { holds("log.late_release"); }
+TEST_CASE("Explored: a late writer dies, its slot and its cell come back from two keepers") { holds("log.late_reaped"); }
 TEST_CASE("Explored: a batch whose tickets are closed") { holds("log.publish_batch"); }
 TEST_CASE("Explored: log_start moves two tickets at a time") { holds("log.chunk_lapped"); }
 TEST_CASE("Explored: a batch gives a ticket up while others are a lap ahead") { holds("log.batch_gives_up"); }
@@ -18,6 +19,7 @@ TEST_CASE("Explored: exclusive and shared producers come together") { holds("log
 TEST_CASE("Explored: a successor sees many stale values") { holds("log.succession_stale"); }
 TEST_CASE("Explored: producers that come together see many stale values") { holds("log.attach_stale"); }
 TEST_CASE("Explored: a lease of the dead is reaped while the next one comes") { holds("log.lease_reaped"); }
+TEST_CASE("Explored: a slot of the dead is reaped for the next one") { holds("log.slot_reaped"); }
 TEST_CASE("Explored: an exclusive producer comes after a dead shared one") { holds("log.exclusive_after_shared"); }
 TEST_CASE("Explored: a producer's slot goes from one to the next") { holds("log.slot_passed_on"); }
 TEST_CASE("Explored: two names begin at once") { holds("log.names_at_once"); }
@@ -25,7 +27,6 @@ TEST_CASE("Explored: extents are changed while a reader reads in them") { holds(
 TEST_CASE("Explored: one extent goes from producer to producer") { holds("log.extent_passed_on"); }
 TEST_CASE("Explored: a body is lapped in its extent") { holds("log.extent_lapped"); }
 TEST_CASE("Explored: what a dead producer held is reaped by two at once") { holds("log.reap_extents"); }
-TEST_CASE("Explored: whoever reaps a dead producer sees many stale values") { holds("log.reap_stale"); }
 TEST_CASE("Explored: a named producer is lapped") { holds("log.named_lapped"); }
 TEST_CASE("Explored: a named producer dies and its successor sends the rest") { holds("log.named_dies"); }
 TEST_CASE("Explored: a new name is lapped before it is known") { holds("log.named_new"); }
