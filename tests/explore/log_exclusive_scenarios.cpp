@@ -82,14 +82,14 @@ public:
     }
 };
 
-// Who takes the lease, publishes and dies anywhere leaves it to a keeper, who takes it away while the next one comes: finding
-// no lease, that one finds all that was published under it, and what it takes stays its own. Both come after the death, but
-// have heard of nothing: that leaves room for many stale values.
+// Who takes the lease, publishes and dies anywhere leaves it to a keeper, who takes it away while the next one comes:
+// finding no lease, that one finds all that was published under it, and what it takes stays its own. Both come after
+// the death, but have heard of nothing: that leaves room for many stale values.
 class LeaseReaped : public ExclusiveStage {
 public:
     LeaseReaped()
-        : ExclusiveStage({.records = 2, .producer_slots = 2},
-                         {.preemptions = 2, .stale = 4, .deaths = 1, .mortal = 1}, 3) {}
+        : ExclusiveStage({.records = 2, .producer_slots = 2}, {.preemptions = 2, .stale = 4, .deaths = 1, .mortal = 1},
+                         3) {}
     void set_up() override {
         ExclusiveStage::set_up();
         log_.control->lease.store(0, std::memory_order_relaxed);
@@ -119,20 +119,21 @@ public:
         ExclusiveStage::finish();
         const std::uint64_t lease = log_.control->lease.load(std::memory_order_relaxed);
         for (const unsigned thread : {0U, 2U})
-            require(leases_[thread] == 0 || leases_[thread] == lease || fell(thread), "a lease is taken from the living");
+            require(leases_[thread] == 0 || leases_[thread] == lease || fell(thread),
+                    "a lease is taken from the living");
     }
 
 private:
     std::array<std::uint64_t, 3> leases_{};
 };
 
-// A shared producer dies anywhere, and an exclusive one comes, beside a reader and keeper: nothing stays open, since nobody
-// closes for it.
+// A shared producer dies anywhere, and an exclusive one comes, beside a reader and keeper: nothing stays open, since
+// nobody closes for it.
 class ExclusiveAfterShared : public ExclusiveStage {
 public:
     ExclusiveAfterShared()
-        : ExclusiveStage({.records = 2, .producer_slots = 2},
-                         {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
+        : ExclusiveStage({.records = 2, .producer_slots = 2}, {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1},
+                         3) {}
     void set_up() override {
         ExclusiveStage::set_up();
         log_.control->lease.store(0, std::memory_order_relaxed);

@@ -128,7 +128,8 @@ public:
     }
 };
 
-// log_start moves two tickets at a time: who laps the named one looks at what it intends once, and not again at its cell.
+// log_start moves two tickets at a time: who laps the named one looks at what it intends once, and not again at its
+// cell.
 class NamedPassed : public NamedLapped {
 public:
     NamedPassed()
@@ -218,6 +219,34 @@ public:
         NamedStage::finish();
         check_last();
         require(entry().last.load(std::memory_order_relaxed) == kSequences, "a sequence is not sent");
+        require(entry().hold.high.load(std::memory_order_relaxed) == 0, "a name that was given back is not free");
+    }
+};
+
+// The holder of a name dies anywhere. One who takes it gives it back without having sent anything, and the next one has
+// nothing but that to learn from.
+class NameOfTheDead : public NamedStage {
+public:
+    NameOfTheDead()
+        : NamedStage({.records = 2, .producer_slots = 3}, {.preemptions = 1, .stale = 3, .deaths = 1, .mortal = 1}, 3) {
+    }
+    void set_up() override {
+        NamedStage::set_up();
+        own_name();
+    }
+    void thread(unsigned index) override {
+        Shared publisher = shared_publisher(index);
+        if (index == 0)
+            return send_rest(publisher);
+        if (!fell(0) || !take_name(owner_of(index)))
+            return;
+        if (index == 2)
+            send_rest(publisher);
+        Claims(log_, owner_of(index), is_dead_).give_back(0);
+    }
+    void finish() override {
+        NamedStage::finish();
+        check_last();
     }
 };
 
@@ -259,6 +288,7 @@ const Registered named_dies{
 const Registered named_exclusive{"log.named_exclusive", [] { return std::make_unique<NamedExclusive>(); }};
 const Registered named_passed{"log.named_passed", [] { return std::make_unique<NamedPassed>(); }};
 const Registered name_handed_on{"log.name_handed_on", [] { return std::make_unique<NameHandedOn>(); }};
+const Registered name_of_the_dead{"log.name_of_the_dead", [] { return std::make_unique<NameOfTheDead>(); }};
 const Registered named_new{"log.named_new", [] { return std::make_unique<NamedNew>(); }};
 
 }  // namespace

@@ -129,8 +129,8 @@ private:
     }
 };
 
-// A producer dies while it writes, and its ticket is closed. One keeper gives its slot back, another one its cell, which the
-// next producer writes: behind what the dead one wrote.
+// A producer dies while it writes, and its ticket is closed. One keeper gives its slot back, another one its cell,
+// which the next producer writes: behind what the dead one wrote.
 class LateReaped : public LogStage {
 public:
     LateReaped() : LogStage({.records = 2}, {.preemptions = 1, .stale = 2, .deaths = 1, .mortal = 1}, 4) {}
@@ -204,8 +204,8 @@ public:
     }
 };
 
-// A batch gives its second ticket up: the cell of its first is quarantined. So are all others, and another producer comes
-// for the one that is given up a lap later, beside a reader who closes what is open.
+// A batch gives its second ticket up: the cell of its first is quarantined. So are all others, and another producer
+// comes for the one that is given up a lap later, beside a reader who closes what is open.
 class BatchGivesUp : public BatchStage {
 public:
     BatchGivesUp() : BatchStage({.records = 4, .batch_records_max = 2}, {.preemptions = 3, .stale = 1}, 3) {}

@@ -9,7 +9,9 @@ TEST_CASE("Explored: a producer dies or stops anywhere and nobody waits") { hold
 TEST_CASE("Explored: producers of a block topic make room") { holds("log.publish_block"); }
 TEST_CASE("Explored: a reader is lapped while it reads") { holds("log.read_lapped"); }
 TEST_CASE("Explored: a late writer and a keeper that gives its cell back") { holds("log.late_release"); }
-TEST_CASE("Explored: a late writer dies, its slot and its cell come back from two keepers") { holds("log.late_reaped"); }
+TEST_CASE("Explored: a late writer dies, its slot and its cell come back from two keepers") {
+    holds("log.late_reaped");
+}
 TEST_CASE("Explored: a batch whose tickets are closed") { holds("log.publish_batch"); }
 TEST_CASE("Explored: log_start moves two tickets at a time") { holds("log.chunk_lapped"); }
 TEST_CASE("Explored: a batch gives a ticket up while others are a lap ahead") { holds("log.batch_gives_up"); }
@@ -32,6 +34,7 @@ TEST_CASE("Explored: a named producer dies and its successor sends the rest") { 
 TEST_CASE("Explored: a new name is lapped before it is known") { holds("log.named_new"); }
 TEST_CASE("Explored: a named exclusive producer dies and has a successor") { holds("log.named_exclusive"); }
 TEST_CASE("Explored: a named producer is passed before it looks") { holds("log.named_passed"); }
+TEST_CASE("Explored: the name of the dead is handed on") { holds("log.name_of_the_dead"); }
 TEST_CASE("Explored: a name is handed on") { holds("log.name_handed_on"); }
 TEST_CASE("Explored: a gate begins beside movers of the log start") { holds("gates.begin"); }
 TEST_CASE("Explored: a gate's holder dies") { holds("gates.of_the_dead"); }
