@@ -229,6 +229,22 @@ private:
     std::array<bool, 3> joined_{};
 };
 
+// Two members with static names come after each other in the only slot there is: the name is that of who is in.
+class SlotOfNames : public LifeStage {
+public:
+    SlotOfNames() : LifeStage({.members_max = 1}, {.preemptions = 2, .stale = 6}, 2) {}
+    void thread(unsigned index) override {
+        const std::string_view name = index == 0 ? "a" : "b";
+        Member me(view_.groups, group_, client_of(index), {name, kTimeoutMs});
+        if (me.join(NoneIsDead{}, view_.floors()) != group_table::JoinStatus::joined)
+            return;
+        const auto& mine = view_.groups.member(group_.slot, me.slot());
+        require(newest(&mine.name_hash) == group_table::hash_of(name), "a member bears the name of the one before it");
+        require(me.look().status == group_table::LookStatus::member, "a member is none");
+        me.leave();
+    }
+};
+
 // --- gates ---
 
 // What the group was told that it holds: log_start does not pass it.
@@ -364,6 +380,7 @@ const Registered find_new{"groups.find_new", [] { return std::make_unique<FindNe
 const Registered create_delete{"groups.create_delete", [] { return std::make_unique<CreateAndDelete>(); }};
 const Registered delete_owner{"groups.delete_under_owner", [] { return std::make_unique<DeleteUnderOwner>(); }};
 const Registered slot_of_the_dead{"groups.slot_of_the_dead", [] { return std::make_unique<SlotOfTheDead>(); }};
+const Registered slot_of_names{"groups.slot_of_names", [] { return std::make_unique<SlotOfNames>(); }};
 const Registered gate_returns{"groups.gate_returns", [] { return std::make_unique<GateReturns>(); }};
 const Registered gate_lets_go{"groups.gate_lets_go", [] { return std::make_unique<GateLetsGo>(); }};
 const Registered gate_reset{"groups.gate_reset", [] { return std::make_unique<GateReset>(); }};

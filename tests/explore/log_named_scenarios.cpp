@@ -95,7 +95,8 @@ private:
 // Another producer laps the named one, so that it has to settle what is intended.
 class NamedLapped : public NamedStage {
 public:
-    explicit NamedLapped(const Bounds& bounds) : NamedStage({.records = 2, .producer_slots = 3}, bounds, 3) {}
+    explicit NamedLapped(const Bounds& bounds) : NamedLapped(bounds, {.records = 2, .producer_slots = 3}) {}
+    NamedLapped(const Bounds& bounds, const LogShape& shape) : NamedStage(shape, bounds, 3) {}
     void set_up() override {
         NamedStage::set_up();
         own_name();
@@ -125,6 +126,15 @@ public:
         check_last();
         require(entry().last.load(std::memory_order_relaxed) == kSequences, "a sequence is not sent");
     }
+};
+
+// log_start moves two tickets at a time: who laps the named one looks at what it intends once, and not again at its
+// cell.
+class NamedPassed : public NamedLapped {
+public:
+    NamedPassed()
+        : NamedLapped({.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1},
+                      {.records = 2, .producer_slots = 3, .chunk = 2, .published = 1}) {}
 };
 
 // The name is new: whoever laps its first record may not have heard of it.
@@ -189,6 +199,57 @@ private:
     }
 };
 
+// Two come for one name, and each gives it back when it has sent the rest: no sequence is sent by both.
+class NameHandedOn : public NamedStage {
+public:
+    NameHandedOn() : NamedStage({.records = 2, .producer_slots = 2}, {.preemptions = 2, .stale = 4}, 2) {}
+    void set_up() override {
+        NamedStage::set_up();
+        own_name();
+        entry().hold.high.store(0, std::memory_order_relaxed);
+    }
+    void thread(unsigned index) override {
+        if (!take_name(owner_of(index)))
+            return;
+        Shared publisher = shared_publisher(index);
+        send_rest(publisher);
+        Claims(log_, owner_of(index), is_dead_).give_back(0);
+    }
+    void finish() override {
+        NamedStage::finish();
+        check_last();
+        require(entry().last.load(std::memory_order_relaxed) == kSequences, "a sequence is not sent");
+        require(entry().hold.high.load(std::memory_order_relaxed) == 0, "a name that was given back is not free");
+    }
+};
+
+// The holder of a name dies anywhere. One who takes it gives it back without having sent anything, and the next one has
+// nothing but that to learn from.
+class NameOfTheDead : public NamedStage {
+public:
+    NameOfTheDead()
+        : NamedStage({.records = 2, .producer_slots = 3}, {.preemptions = 1, .stale = 3, .deaths = 1, .mortal = 1}, 3) {
+    }
+    void set_up() override {
+        NamedStage::set_up();
+        own_name();
+    }
+    void thread(unsigned index) override {
+        Shared publisher = shared_publisher(index);
+        if (index == 0)
+            return send_rest(publisher);
+        if (!fell(0) || !take_name(owner_of(index)))
+            return;
+        if (index == 2)
+            send_rest(publisher);
+        Claims(log_, owner_of(index), is_dead_).give_back(0);
+    }
+    void finish() override {
+        NamedStage::finish();
+        check_last();
+    }
+};
+
 // Two names begin at once: each has an entry of its own, also if who begins one dies in it and another one goes on.
 class NamesAtOnce : public NamedStage {
 public:
@@ -231,6 +292,9 @@ const Registered named_dies{
     "log.named_dies",
     [] { return std::make_unique<NamedLapped>(Bounds{.preemptions = 3, .stale = 2, .deaths = 1, .mortal = 1}); }};
 const Registered named_exclusive{"log.named_exclusive", [] { return std::make_unique<NamedExclusive>(); }};
+const Registered named_passed{"log.named_passed", [] { return std::make_unique<NamedPassed>(); }};
+const Registered name_handed_on{"log.name_handed_on", [] { return std::make_unique<NameHandedOn>(); }};
+const Registered name_of_the_dead{"log.name_of_the_dead", [] { return std::make_unique<NameOfTheDead>(); }};
 const Registered named_new{"log.named_new", [] { return std::make_unique<NamedNew>(); }};
 
 }  // namespace

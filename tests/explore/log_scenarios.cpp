@@ -1,5 +1,6 @@
 // Scenarios of a partition's log: publishing, closing, late writers, batches, laps.
 #include <algorithm>
+#include <utility>
 
 #include "explore/log_stage.hpp"
 
@@ -71,6 +72,22 @@ public:
     }
 };
 
+// log_start moves two tickets at a time: who writes the second of them has nothing but the cell's word to learn from.
+class ChunkLapped : public LogStage {
+public:
+    ChunkLapped() : LogStage({.records = 2, .chunk = 2, .published = 1}, {.preemptions = 3, .stale = 2}, 3) {}
+    void thread(unsigned index) override {
+        if (index == 2) {
+            (void)read_from(0, Open::close);
+            return;
+        }
+        Shared publisher = shared_publisher(index);
+        (void)publish(publisher, 10 * (index + 1), 1);
+        if (index == 1)
+            (void)publish(publisher, 21, 1);
+    }
+};
+
 // A reader reads slowly what one producer overwrites again and again.
 class ReadLapped : public LogStage {
 public:
@@ -86,14 +103,15 @@ public:
     }
 };
 
-// A closed ticket's holder is late, a keeper gives its cell back, another producer is a lap ahead. One of the first two
-// or who closes may die.
+// A closed ticket's holder is late, two keepers give its cell back, another producer is a lap ahead. The holder, who closes
+// or a keeper may die.
 class LateRelease : public LogStage {
 public:
     LateRelease() : LogStage({.records = 2}, {.preemptions = 3, .stale = 1, .deaths = 1, .mortal = 13}, 4) {}
     void thread(unsigned index) override {
         if (index == 2) {
             close_what_is_open();
+            release_cells();
         } else if (index == 3) {
             release_cells();
         } else {
@@ -116,32 +134,46 @@ private:
     }
 };
 
-// A batch, of which somebody closes tickets, beside another producer. Who publishes it may die in its midst.
-class PublishBatch : public LogStage {
+// A producer dies while it writes, and its ticket is closed. One keeper gives its slot back, another one its cell,
+// which the next producer writes: behind what the dead one wrote.
+class LateReaped : public LogStage {
 public:
-    PublishBatch()
-        : LogStage({.records = 4, .batch_records_max = 3, .published = 3},
-                   {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
+    LateReaped() : LogStage({.records = 2}, {.preemptions = 1, .stale = 2, .deaths = 1, .mortal = 1}, 4) {}
     void thread(unsigned index) override {
-        Shared publisher = shared_publisher(index == 0 ? 0 : 1);
-        if (index == 0)
-            publish_batch(publisher);
-        if (index == 1)
-            (void)publish(publisher, 20);
-        if (index == 2)
-            (void)read_from(2, Open::close);
-    }
-    void finish() override {
-        LogStage::finish();
-        check_goes_on(1);
+        if (index == 0) {
+            Shared publisher = shared_publisher(0);
+            (void)publish(publisher, 10, 1);
+        } else if (fell(0)) {
+            goes_on(index);
+        }
     }
 
 private:
+    void goes_on(unsigned index) {
+        if (index == 2) {
+            (void)read_from(0, Open::close);
+            release_cells();
+        } else if (index == 3) {
+            (void)recovery::reap_producers(log_, IsDead{});
+        } else {
+            Shared publisher = shared_publisher(1);
+            (void)publish(publisher, 20, 1);
+            (void)publish(publisher, 21, 1);
+        }
+    }
+};
+
+class BatchStage : public LogStage {
+public:
+    using LogStage::LogStage;
+
+protected:
+    template <std::size_t kRecords>
     void publish_batch(Shared& publisher) {
-        const std::array values{Value(10, 2), Value(11, 2), Value(12, 2)};
-        std::array<partition_log::RecordParts, 3> parts;
-        std::array<std::uint64_t, 3> offsets{};
-        for (std::size_t i = 0; i < values.size(); ++i) {
+        std::array<Value, kRecords> values = make_values(std::make_index_sequence<kRecords>());
+        std::array<partition_log::RecordParts, kRecords> parts;
+        std::array<std::uint64_t, kRecords> offsets{};
+        for (std::size_t i = 0; i < kRecords; ++i) {
             parts[i] = values[i].parts();
             oracle_.starts(10 + i);
         }
@@ -151,6 +183,60 @@ private:
                 "a batch is out of order");
         for (std::size_t i = 0; i < batch.count; ++i)
             oracle_.published(10 + i, offsets[i]);
+    }
+
+private:
+    template <std::size_t... kIndex>
+    [[nodiscard]] static std::array<Value, sizeof...(kIndex)> make_values(
+        std::index_sequence<kIndex...> /*of records*/) noexcept {
+        return {Value(10 + kIndex, 2)...};
+    }
+};
+
+// A batch, of which somebody closes tickets, beside another producer. Who publishes it may die in its midst.
+class PublishBatch : public BatchStage {
+public:
+    PublishBatch()
+        : BatchStage({.records = 4, .batch_records_max = 3, .published = 3},
+                     {.preemptions = 2, .stale = 2, .deaths = 1, .mortal = 1}, 3) {}
+    void thread(unsigned index) override {
+        Shared publisher = shared_publisher(index == 0 ? 0 : 1);
+        if (index == 0)
+            publish_batch<3>(publisher);
+        if (index == 1)
+            (void)publish(publisher, 20);
+        if (index == 2)
+            (void)read_from(2, Open::close);
+    }
+    void finish() override {
+        LogStage::finish();
+        check_goes_on(1);
+    }
+};
+
+// A batch gives its second ticket up: the cell of its first is quarantined. So are all others, and another producer
+// comes for the one that is given up a lap later, beside a reader who closes what is open.
+class BatchGivesUp : public BatchStage {
+public:
+    BatchGivesUp() : BatchStage({.records = 4, .batch_records_max = 2}, {.preemptions = 3, .stale = 1}, 3) {}
+    void set_up() override {
+        BatchStage::set_up();
+        Shared publisher = shared_publisher(0);
+        for (std::uint64_t offset = 0; offset < 4; ++offset) {
+            const std::uint64_t ticket = publisher.take_ticket().offset;
+            if (offset != 1)
+                (void)partition_log::close_ticket(log_, ticket);
+            publisher.give_up(ticket);
+        }
+    }
+    void thread(unsigned index) override {
+        Shared publisher = shared_publisher(index == 0 ? 0 : 1);
+        if (index == 0)
+            publish_batch<2>(publisher);
+        if (index == 1)
+            (void)publish(publisher, 20, 1);
+        if (index == 2)
+            (void)read_from(4, Open::close);
     }
 };
 
@@ -162,6 +248,9 @@ const Registered publish_far{"log.publish_far", [] { return std::make_unique<Pub
 const Registered publish_block{"log.publish_block", [] { return std::make_unique<PublishBlock>(); }};
 const Registered read_lapped{"log.read_lapped", [] { return std::make_unique<ReadLapped>(); }};
 const Registered late_release{"log.late_release", [] { return std::make_unique<LateRelease>(); }};
+const Registered chunk_lapped{"log.chunk_lapped", [] { return std::make_unique<ChunkLapped>(); }};
+const Registered late_reaped{"log.late_reaped", [] { return std::make_unique<LateReaped>(); }};
+const Registered batch_gives_up{"log.batch_gives_up", [] { return std::make_unique<BatchGivesUp>(); }};
 const Registered publish_batch{"log.publish_batch", [] { return std::make_unique<PublishBatch>(); }};
 
 }  // namespace

@@ -29,6 +29,7 @@ struct LogShape {
     std::uint64_t extent_bytes = 64;
     std::uint32_t batch_records_max = 1;
     bool block = false;
+    std::uint64_t chunk = 1;      // how far log_start moves at a time
     std::uint64_t published = 0;  // records that are there at the beginning; their ids count down from kOldId
     std::uint32_t gates = 0;      // that anybody touches
     bool names = false;           // named producers take part

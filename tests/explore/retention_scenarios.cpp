@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "explore/log_stage.hpp"
+#include "recovery/attachment.hpp"
 #include "retention/retention.hpp"
 
 namespace ringmain::explore {
@@ -90,6 +91,31 @@ public:
     }
 };
 
+// Records are deleted as soon as they are there, while a producer attaches: it finds nothing that cannot be.
+class DeletedWhileAttaching : public LogStage {
+public:
+    DeletedWhileAttaching() : LogStage({.records = 2}, {.preemptions = 3, .stale = 2}, 3) {}
+    void set_up() override {
+        LogStage::set_up();
+        log_.producers[1].owner.store(0, std::memory_order_relaxed);
+    }
+    void thread(unsigned index) override {
+        if (index == 0) {
+            Shared publisher = shared_publisher(0);
+            (void)publish(publisher, 10, 1);
+        } else if (index == 1) {
+            (void)partition_log::delete_before(log_, partition_log::Reader<M>(log_).log_end());
+        } else {
+            recovery::Attachment<M, IsDead> attachment(log_, owner_of(2), is_dead_);
+            const recovery::Attached attached = attachment.attach_shared();
+            require(attached.outcome == recovery::AttachOutcome::attached, "a producer is refused");
+        }
+    }
+
+private:
+    IsDead is_dead_;
+};
+
 std::unique_ptr<Scenario> by_age() {
     Retention limits;
     limits.age = std::chrono::milliseconds(200);
@@ -105,6 +131,8 @@ std::unique_ptr<Scenario> by_records() {
     limits.records = 1;
     return std::make_unique<TwoKeepers>(limits);
 }
+const Registered deleted_while_attaching{"retention.deleted_while_attaching",
+                                         [] { return std::make_unique<DeletedWhileAttaching>(); }};
 const Registered keepers_by_age{"retention.by_age", by_age};
 const Registered keepers_by_bytes{"retention.by_bytes", by_bytes};
 const Registered keepers_by_records{"retention.by_records", by_records};
