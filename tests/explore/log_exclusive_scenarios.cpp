@@ -80,6 +80,11 @@ public:
                 "a lease that was given back is still there");
         (void)read_from(log_.control->log_start.load(std::memory_order_relaxed), Open::close);
     }
+
+private:
+    static constexpr LogShape kOneThere{.records = 2, .producer_slots = 2, .published = 1};
+    // as many as two producers leave room for: each record makes room by moving log_start
+    static constexpr LogShape kFull{.records = 4, .producer_slots = 2, .block = true, .published = 2};
 };
 
 // Who takes the lease, publishes and dies anywhere leaves it to a keeper, who takes it away while the next one comes:
@@ -167,11 +172,6 @@ private:
         Exclusive publisher(log_, attached.slot, attached.generation);
         require(publish(publisher, 20, 1) == Sent::published, "an exclusive producer is refused");
     }
-
-private:
-    static constexpr LogShape kOneThere{.records = 2, .producer_slots = 2, .published = 1};
-    // as many as two producers leave room for: each record makes room by moving log_start
-    static constexpr LogShape kFull{.records = 4, .producer_slots = 2, .block = true, .published = 2};
 };
 
 // Exclusive and shared producers come together; one of them may die. Never are both kinds in, nor two exclusive ones.
