@@ -81,9 +81,10 @@ public:
     }
 
 private:
-    /// The hint says so, or is one that no sweep leaves behind: that of a new file, when the clock is about to wrap.
+    /// The hint says so, or is one that no sweep leaves behind: that of a new file, when the clock is about to wrap. Whoever read
+    /// the clock a little before another one swept sweeps once more.
     [[nodiscard]] static bool sweep_is_due(std::uint64_t hint, std::uint64_t now) noexcept {
-        return late(hint, now) || until(hint, now) > 2 * kSweepMs;
+        return late(hint, now) || until(hint, now) > kSweepMs;
     }
 
     /// Jumping comes first: a window that was moved has words at its end that are not finished.

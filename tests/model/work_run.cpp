@@ -170,7 +170,7 @@ void WorkRun::acquire(std::uint32_t worker, std::size_t count) {
     if (dead_[worker]) return;
     const std::uint64_t hint = work_.truth().next_due();
     const std::uint64_t now = work_.now();
-    const bool swept = late(hint, now) || until(hint, now) > 2 * kSweepMs;
+    const bool swept = late(hint, now) || until(hint, now) > kSweepMs;
     require(swept || now < fuzzy_until_ || !reference_.anything_due(now), "something is due, and the hint does not say so");
     PlainWorker<M>& real = *workers_[worker];
     Acquired acquired;

@@ -194,7 +194,7 @@ TEST_CASE("a sweep that died leaves what is due to the next, a sweep's time late
 
 TEST_CASE("a hint that is too late is wrong for the time between two sweeps, and no longer, also where the clock wraps") {
     WorkShape shape;
-    shape.now = GENERATE(std::uint64_t{1'000'000}, kClockMask - 5'000, std::uint64_t{0});
+    shape.now = GENERATE(std::uint64_t{1'000'000}, kClockMask - 5'000, kClockMask - 3 * kSweepMs / 2, std::uint64_t{0});
     Work work(shape);
     work.publish_many(4);
     // claimed by who died at once, and nobody has ever swept: the hint is what the file began with, or anything
