@@ -16,7 +16,7 @@ namespace ringmain::nemesis {
 enum class Canary : std::uint8_t {
     none,
     member_commits_first,    // before it processes, and dies
-    reader_drops,            // one record in a while, without a word
+    reader_drops,            // one record of a poll, without a word
     producer_lies,           // acknowledges what it does not publish
     worker_acks_for_others,  // takes a refused ack for done, and acks what it has acked already
 };
