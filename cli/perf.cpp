@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -61,13 +61,16 @@ std::vector<int> choose_cpus(std::uint32_t producers) {
     std::vector<int> cpus = bench::usable_cpus();
     if (cpus.size() < producers + 1)
         cpus.assign(producers + 1, -1);
+    cpus.resize(producers + 1);
     return cpus;
 }
 
 int parse_cpu(const std::string& text, const std::vector<int>& usable) {
     const std::optional<std::uint64_t> cpu = parse_digits(text);
-    if (cpu && std::find(usable.begin(), usable.end(), static_cast<int>(*cpu)) != usable.end() && *cpu <= INT_MAX)
-        return static_cast<int>(*cpu);
+    const auto found = std::find_if(usable.begin(), usable.end(),
+                                    [&](int one) { return cpu && *cpu == static_cast<std::uint64_t>(one); });
+    if (found != usable.end())
+        return *found;
     std::vector<int> sorted = usable;
     std::sort(sorted.begin(), sorted.end());
     throw UsageError(

@@ -34,7 +34,7 @@ struct Plan {
     bool json = false;
 
     std::filesystem::path broker;
-    std::vector<int> cpus;  ///< Where the consumer and then the producers run; -1: anywhere.
+    std::vector<int> cpus;  ///< One for each process: where the consumer and then the producers run; -1: anywhere.
     [[nodiscard]] int cpu(std::size_t process) const { return cpus.at(process); }
 };
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "bench/common/machine.hpp"
 
@@ -44,8 +43,8 @@ std::string nanoseconds(double ns) {
 std::string pinned_text(const Plan& plan) {
     if (plan.cpu(0) < 0)
         return "not pinned";
-    const std::vector<int> producers(plan.cpus.begin() + 1, plan.cpus.begin() + 1 + plan.producers);
-    return fmt::format("consumer on processor {}, producers on {}", plan.cpu(0), fmt::join(producers, ","));
+    return fmt::format("consumer on processor {}, producers on {}", plan.cpu(0),
+                       fmt::join(plan.cpus.begin() + 1, plan.cpus.end(), ","));
 }
 
 std::string plan_text(const Plan& plan) {
@@ -111,10 +110,7 @@ nlohmann::json limits_json(const Limits& limits) {
 
 /// The processors of the consumer and the producers, or an empty list if nothing was pinned.
 nlohmann::json cpus_json(const Plan& plan) {
-    nlohmann::json cpus = nlohmann::json::array();
-    for (std::uint32_t process = 0; process <= plan.producers && plan.cpu(process) >= 0; ++process)
-        cpus.push_back(plan.cpu(process));
-    return cpus;
+    return plan.cpu(0) < 0 ? nlohmann::json::array() : nlohmann::json(plan.cpus);
 }
 
 }  // namespace
