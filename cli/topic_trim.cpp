@@ -90,9 +90,11 @@ std::vector<Trimmed> trim(Broker& broker, const TrimArguments& arguments) {
     const TopicDescription topic = broker.describe_topic(arguments.name);
     std::vector<Trimmed> trimmed;  // all places are known before anything goes
     for (const std::uint32_t partition : chosen(topic, arguments)) {
-        const std::string& damage = topic.partitions[partition].damage;
-        const std::uint64_t before = damage.empty() ? offset_of(place, broker, topic.partitions[partition], topic.name) : 0;
-        trimmed.push_back({partition, before, {}, damage});
+        Trimmed& one = trimmed.emplace_back();
+        one.partition = partition;
+        one.damage = topic.partitions[partition].damage;
+        if (one.damage.empty())
+            one.before = offset_of(place, broker, topic.partitions[partition], topic.name);
     }
     for (Trimmed& one : trimmed) {
         if (one.damage.empty())

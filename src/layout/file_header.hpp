@@ -22,7 +22,7 @@
 namespace ringmain::layout {
 
 inline constexpr std::array<char, 8> kMagic = {'R', 'I', 'N', 'G', 'M', 'A', 'I', 'N'};
-inline constexpr std::uint32_t kLayoutVersion = 7;
+inline constexpr std::uint32_t kLayoutVersion = 8;
 inline constexpr std::uint32_t kReady = 0x59444145;
 
 enum class FileKind : std::uint32_t { clients = 1, topic = 2, partition = 3, readers = 4, groups = 5, workers = 6, work = 7, letters = 8 };

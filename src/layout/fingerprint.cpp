@@ -174,7 +174,7 @@ constexpr auto kRows = std::to_array<Row>({
     RINGMAIN_STRUCT(Mark),
     RINGMAIN_FIELD(Mark, offset),
     RINGMAIN_FIELD(Mark, measure),
-    RINGMAIN_FIELD(Mark, boot),
+    RINGMAIN_FIELD(Mark, origin),
     RINGMAIN_STRUCT(ProducerEntry),
     RINGMAIN_FIELD(ProducerEntry, owner),
     RINGMAIN_FIELD(ProducerEntry, generation),

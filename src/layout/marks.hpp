@@ -5,7 +5,7 @@
 // entries and the producers.
 //
 //   +0     ages   MarkRing: {log end, CLOCK_BOOTTIME in ns, boot bound to both}
-//   +3200  sizes  MarkRing: {offset, bytes of keys, values and headers before it, 0 bound to both}
+//   +3200  sizes  MarkRing: {offset, bytes of keys, values and headers before it, count bound to both}
 //
 // Written by the holder of keeper.lock alone; read by the next one, and by verify. A mark is filled first, then `written`
 // grows (MARK): a keeper that is killed in between leaves a ring without that mark. The slot that is filled next holds no
@@ -26,7 +26,7 @@ template <class M>
 struct Mark {
     typename M::template Atomic<std::uint64_t> offset;
     typename M::template Atomic<std::uint64_t> measure;
-    typename M::template Atomic<std::uint64_t> boot;  // of the time, or 0; bound to the others (retention/mark_ring.hpp)
+    typename M::template Atomic<std::uint64_t> origin;  // the boot, or the count; bound to the others (retention/mark_ring.hpp)
 };
 
 /// Mark number n is in slot n mod kMarks.
@@ -48,7 +48,7 @@ using OneMark = Mark<platform::HostMemory>;
 static_assert(sizeof(OneMark) == 24);
 static_assert(offsetof(OneMark, offset) == 0);
 static_assert(offsetof(OneMark, measure) == 8);
-static_assert(offsetof(OneMark, boot) == 16);
+static_assert(offsetof(OneMark, origin) == 16);
 using Ring = MarkRing<platform::HostMemory>;
 static_assert(sizeof(Ring) == 3200 && alignof(Ring) == 128);
 static_assert(offsetof(Ring, written) == 0);

@@ -4,12 +4,16 @@
 // limit. Records go from one mark to the next: between 99 % and 100 % of the limit stay, but for what was appended since the
 // last step. A new keeper counts on from the newest mark; one that finds none that can be counts what is retained first,
 // and deletes nothing by bytes until it has.
+//
+// What lies between two marks is known only if one count set both. So each count has a name that no other has, and a keeper that
+// goes on with the marks of another one writes them again as its own: the other one may still be writing.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "retention/by_age.hpp"
@@ -25,11 +29,16 @@ public:
     explicit ByBytes(const partition_log::LogMemory<M>& log) noexcept : ring_(&log.marks->sizes), count_(log) {}
 
     /// After the answer at most `limit` bytes are left: between span.start and span.end. Looks at `cells` cells at most.
-    std::uint64_t step(std::uint64_t limit, const Span& span, std::uint64_t cells = kCellsPerStep) {
+    std::uint64_t step(std::uint64_t limit, const Span& span, const Moment& now, std::uint64_t cells = kCellsPerStep) {
         const bool closer = limit_ == 0 || limit < limit_;
         limit_ = limit;
-        if (closer) adopt(span);
-        count_.walk(span.start, span.end, cells, [this](std::uint64_t offset, std::uint64_t total) {
+        if (closer) {
+            adopt(span, now);
+        } else if (count_.walked() < span.start) {
+            count_.skip_to(span.start);
+            begin_marks(span.start, now);
+        }
+        count_.walk(span.end, cells, [this](std::uint64_t offset, std::uint64_t total) {
             if (total - marks_.back().measure >= spacing(limit_)) note({offset, total});
         });
         return count_.behind() ? span.start : expire(span);
@@ -49,10 +58,15 @@ private:
     [[nodiscard]] static std::uint64_t spacing(std::uint64_t limit) noexcept { return (limit + kMarksPerLimit - 1) / kMarksPerLimit; }
 
     /// Goes on from the marks in the partition if they serve this limit.
-    void adopt(const Span& span) {
-        marks_ = read_marks(*ring_, span.start, {span.end, std::numeric_limits<std::uint64_t>::max()}, 0);
-        if (!serve(span)) return count_anew(span);
+    void adopt(const Span& span, const Moment& now) {
+        marks_ = read_marks(*ring_, span.start, {span.end, std::numeric_limits<std::uint64_t>::max()}, std::nullopt);
+        if (!serve(span)) {
+            count_.begin(span.start, 0, span.end);
+            return begin_marks(span.start, now);
+        }
         count_.begin(marks_.back().offset, marks_.back().measure, span.end);
+        name_ = name_of_count(now);
+        for (const Mark& mark : marks_) write_mark(*ring_, mark, name_);
     }
 
     /// They begin where the log does, or before, and are close enough; where a record is larger than that, not much is left.
@@ -62,17 +76,20 @@ private:
                std::adjacent_find(marks_.begin(), marks_.end(), too_far) == marks_.end();
     }
 
-    void count_anew(const Span& span) {
+    /// No two keepers begin to count one partition in the same nanosecond.
+    [[nodiscard]] static std::uint64_t name_of_count(const Moment& now) noexcept { return now.boot ^ now.now_ns; }
+
+    void begin_marks(std::uint64_t offset, const Moment& now) {
         marks_.clear();
-        count_.begin(span.start, 0, span.end);
-        note({span.start, 0});
+        name_ = name_of_count(now);
+        note({offset, 0});
     }
 
     void note(const Mark& mark) {
         if (marks_.size() >= kMarksKept) drop_passed();
         if (marks_.size() >= kMarksKept) marks_.erase(marks_.begin());  // its records go with the next one's
         marks_.push_back(mark);
-        write_mark(*ring_, mark, 0);
+        write_mark(*ring_, mark, name_);
     }
 
     /// How many marks have more than the limit behind them.
@@ -98,6 +115,7 @@ private:
     layout::MarkRing<M>* ring_;
     ByteCount<M> count_;
     std::uint64_t limit_ = 0;  // of the last step; 0: none yet
+    std::uint64_t name_ = 0;   // of this count
     std::vector<Mark> marks_;  // oldest first
 };
 

@@ -32,11 +32,15 @@ public:
         exact_until_ = exact_until;
     }
 
-    /// One step of `cells` looks towards `end`; what is before `start` is gone, and counts for nothing. `reached(offset, total)` is called for
-    /// places at which the total is known.
+    /// Goes on at `offset`: what lies before was not counted, so that the total begins anew.
+    void skip_to(std::uint64_t offset) noexcept {
+        walked_ = offset;
+        total_ = 0;
+    }
+
+    /// One step of `cells` looks towards `end`. `reached(offset, total)` is called for places at which the total is known.
     template <class Reached>
-    void walk(std::uint64_t start, std::uint64_t end, std::uint64_t cells, const Reached& reached) {
-        walked_ = std::max(walked_, start);
+    void walk(std::uint64_t end, std::uint64_t cells, const Reached& reached) {
         exact_until_ = std::min(exact_until_, end);  // it moves back only if somebody scribbles
         if (walked_ >= end) return;
         if (walked_ < exact_until_ || end - walked_ <= cells) return walk_each(std::min(end, walked_ + cells), reached);

@@ -91,7 +91,7 @@ private:
             by_age_.forget();
         }
         if (limits.bytes != 0) {
-            target = std::max(target, by_bytes_.step(limits.bytes, span, cells));
+            target = std::max(target, by_bytes_.step(limits.bytes, span, now, cells));
         } else {
             by_bytes_.forget();
         }

@@ -38,6 +38,9 @@ public:
             return;
         keep(6);
         LogStage::finish();
+        require(log_.control->log_start.load(std::memory_order_relaxed) + kept() ==
+                    log_.control->log_end.load(std::memory_order_relaxed),
+                "after a keeper's death another one does not delete what is to go");
     }
 
 private:
@@ -51,6 +54,8 @@ private:
             check(keeper.step([this] { return limits_; }, moment, 4), moment.now_ns);
         }
     }
+    /// Records that stay: one is as many bytes as are kept, and in the end all are old.
+    [[nodiscard]] std::uint64_t kept() const noexcept { return limits_.age.count() != 0 ? 0 : 1; }
     void check(const retention::Expired& done, std::uint64_t now) const {
         const auto age_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(limits_.age).count());
         for (std::uint64_t offset = done.from; offset < done.target; ++offset) {

@@ -193,7 +193,7 @@ TEST_CASE("marks that anybody scribbled delete nothing beyond the log end and st
     for (auto& mark : ring.marks) {
         if (field == 0) mark.offset.store(word, std::memory_order_release);
         if (field == 1) mark.measure.store(word, std::memory_order_release);
-        if (field == 2) mark.boot.store(word, std::memory_order_release);
+        if (field == 2) mark.origin.store(word, std::memory_order_release);
     }
     if (field == 3) ring.written.store(word, std::memory_order_release);
     // the running keeper looks at its own

@@ -34,7 +34,7 @@ struct Ring {
         auto& mark = shared.marks[n % layout::kMarks];
         mark.offset.store(offset, std::memory_order_release);
         mark.measure.store(measure, std::memory_order_release);
-        mark.boot.store(boot, std::memory_order_release);
+        mark.origin.store(boot, std::memory_order_release);
     }
 };
 
