@@ -104,10 +104,12 @@ private:
     [[nodiscard]] std::uint64_t held_by_others(std::uint32_t mine, std::uint64_t now) const noexcept {
         std::uint64_t all = 0;
         for (std::uint32_t slot = 0; slot < count_; ++slot) {
-            if (slot == mine || owner(slot) == 0) continue;
+            if (slot == mine) continue;
             const auto& other = slots_[slot];
             const std::uint64_t held = other.held.load(std::memory_order_seq_cst);  // acquire WORKER_HELD
-            if (held != 0 && !late(other.last_deadline.load(std::memory_order_seq_cst), now)) all += held;  // acquire WORKER_HELD
+            // after what it announced, which shows that it took the slot: before, a worker that just joins might be missed
+            if (held == 0 || owner(slot) == 0) continue;
+            if (!late(other.last_deadline.load(std::memory_order_seq_cst), now)) all += held;  // acquire WORKER_HELD
         }
         return all;
     }

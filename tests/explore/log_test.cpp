@@ -42,6 +42,8 @@ TEST_CASE("Explored: a gate begins beside movers of the log start") { holds("gat
 TEST_CASE("Explored: a gate's holder dies") { holds("gates.of_the_dead"); }
 TEST_CASE("Explored: a gate is handed on to the next reader") { holds("gates.handed_on"); }
 TEST_CASE("Explored: records are deleted while a producer attaches") { holds("retention.deleted_while_attaching"); }
+TEST_CASE("Explored: bytes are counted while records are lapped") { holds("retention.counted_while_lapped"); }
+TEST_CASE("Explored: a log that is lapped agrees with its start") { holds("retention.lapped_start"); }
 TEST_CASE("Explored: two keepers delete by age") { holds("retention.by_age"); }
 TEST_CASE("Explored: two keepers delete by bytes") { holds("retention.by_bytes"); }
 TEST_CASE("Explored: two keepers delete by records") { holds("retention.by_records"); }

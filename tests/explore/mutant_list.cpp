@@ -15,7 +15,7 @@ namespace ringmain::explore {
 namespace {
 
 constexpr std::array kReasons = {"statistic",     "hint", "ordered as well", "load buffering", "same value",
-                                 "hostile bytes", "open"};
+                                 "hostile bytes", "unit test", "open"};
 
 std::string source_path(const std::string& file) { return std::string(RINGMAIN_SOURCE_DIR) + "/src/" + file; }
 

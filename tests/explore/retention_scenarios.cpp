@@ -91,6 +91,53 @@ public:
     }
 };
 
+// A log that is lapped is never found to be further ahead of its start than it may be: whoever sees its end sees the start
+// that made room for it.
+class LappedStart : public LogStage {
+public:
+    LappedStart() : LogStage({.records = 2, .producer_slots = 1}, {.preemptions = 3, .stale = 2}, 2) {}
+    void thread(unsigned index) override {
+        if (index == 1)
+            return require(partition_log::check_control(log_).sound(), "a sound log is found to contradict itself");
+        Shared publisher = shared_publisher(0);
+        for (std::uint64_t id = 1; id <= 5; ++id)
+            require(publish(publisher, id, 1) == Sent::published, "a producer is refused");
+    }
+};
+
+// Records of different sizes in a ring of two cells, and a keeper that counts them: of what it deletes the newest had more
+// than the limit from itself on. What is lapped under its eyes counts for nothing, never for another record.
+class CountedWhileLapped : public LogStage {
+public:
+    CountedWhileLapped() : LogStage({.records = 2, .producer_slots = 1}, {.preemptions = 3, .stale = 2}, 2) {}
+    void thread(unsigned index) override {
+        if (index == 0) {
+            Shared publisher = shared_publisher(0);
+            for (std::uint64_t offset = 0; offset < kWords.size(); ++offset)
+                require(publish(publisher, 1 + offset, kWords[offset]) == Sent::published, "a producer is refused");
+            return;
+        }
+        Retention limits;
+        limits.bytes = kLimit;
+        retention::PartitionRetention<M> keeper(log_);
+        for (unsigned step = 0; step < 3; ++step)
+            check(keeper.step([&] { return limits; }, {100 + step, 1}, 4));
+    }
+
+private:
+    static constexpr std::array<unsigned, 5> kWords = {4, 4, 1, 1, 1};
+    static constexpr std::uint64_t kLimit = 16;
+
+    void check(const retention::Expired& done) const {
+        if (done.target == done.from)
+            return;
+        std::uint64_t bytes = 0;
+        for (std::uint64_t offset = done.target - 1; offset < newest(&log_.control->log_end); ++offset)
+            bytes += kWords[offset] * sizeof(std::uint64_t);
+        require(bytes > kLimit, "a keeper deletes what the limit keeps");
+    }
+};
+
 // Records are deleted as soon as they are there, while a producer attaches: it finds nothing that cannot be.
 class DeletedWhileAttaching : public LogStage {
 public:
@@ -131,6 +178,9 @@ std::unique_ptr<Scenario> by_records() {
     limits.records = 1;
     return std::make_unique<TwoKeepers>(limits);
 }
+const Registered counted_while_lapped{"retention.counted_while_lapped",
+                                      [] { return std::make_unique<CountedWhileLapped>(); }};
+const Registered lapped_start{"retention.lapped_start", [] { return std::make_unique<LappedStart>(); }};
 const Registered deleted_while_attaching{"retention.deleted_while_attaching",
                                          [] { return std::make_unique<DeletedWhileAttaching>(); }};
 const Registered keepers_by_age{"retention.by_age", by_age};

@@ -122,6 +122,40 @@ private:
     unsigned holder_ = 0;
 };
 
+// A worker joins in a slot whose last holder was still counted, and both want the only record that the cap leaves.
+class CapOfJoiner : public QueueStage {
+public:
+    CapOfJoiner() : QueueStage({.workers = 2}, {.preemptions = 3, .stale = 2}, 2) {}
+    void set_up() override {
+        QueueStage::set_up();
+        auto& free = workers_.slot(1);
+        free.owner.store(0, std::memory_order_relaxed);
+        free.held.store(1, std::memory_order_relaxed);
+        free.last_deadline.store(kNow + shape_.rules.lock_ms, std::memory_order_relaxed);
+    }
+    void begin() override {
+        QueueStage::begin();
+        granted_.fill(0);
+    }
+    void thread(unsigned index) override {
+        if (index == 1) {
+            const auto slot = workers_.join(client_of(1), IsDead{}, [](std::uint32_t, std::uint64_t) { return true; });
+            require(slot == 1U, "a worker does not get the slot that is free");
+        }
+        granted_[index] = workers_.announce(index, 1, 1, now_ + shape_.rules.lock_ms, now_);
+        require(granted_[0] + granted_[1] <= 1, "more is in flight than the cap");
+    }
+    void finish() override {
+        for (const std::uint32_t slot : {0U, 1U})
+            require(workers_.slot(slot).held.load(std::memory_order_relaxed) == granted_[slot],
+                    "a worker is counted with what it does not hold");
+    }
+
+private:
+    std::array<std::uint32_t, 2> granted_{};
+};
+
+const Registered cap_of_joiner{"queues.cap_of_joiner", [] { return std::make_unique<CapOfJoiner>(); }};
 const Registered cap_as_seen{"queues.cap_as_seen", [] { return std::make_unique<CapAsSeen>(); }};
 const Registered cap_and_times{"queues.cap_and_times", [] { return std::make_unique<CapAndTimes>(); }};
 const Registered join_at_once{"queues.join_at_once", [] { return std::make_unique<JoinAtOnce>(); }};

@@ -23,6 +23,7 @@ TEST_CASE("Explored: a queue is reset under one who takes") { holds("queues.rese
 TEST_CASE("Explored: who resets a queue falls anywhere") { holds("queues.reset_dying"); }
 TEST_CASE("Explored: attempts are counted over a hand-over") { holds("queues.attempts"); }
 TEST_CASE("Explored: a cap of one, as those see it who share it") { holds("queues.cap_as_seen"); }
+TEST_CASE("Explored: the cap holds for a worker that joins") { holds("queues.cap_of_joiner"); }
 TEST_CASE("Explored: a cap and locks of different times") { holds("queues.cap_and_times"); }
 TEST_CASE("Explored: two join while a slot is left") { holds("queues.join_at_once"); }
 TEST_CASE("Explored: a word of 4096 laps later that is the same") { holds("queues.lap_cycle"); }
