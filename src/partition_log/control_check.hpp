@@ -33,6 +33,7 @@ template <class M>
 [[nodiscard, gnu::noinline]] ControlCheck check_control(const LogMemory<M>& log) noexcept {
     const std::uint64_t end_before = log.control->log_end.load(std::memory_order_acquire);  // acquire TICKET
     const std::uint64_t start = log.control->log_start.load(std::memory_order_acquire);     // acquire LOG_START
+    M::point("control.start_read");
     const std::uint64_t end = log.control->log_end.load(std::memory_order_acquire);         // acquire TICKET
     if (end > kOffsetMax) return {Contradiction::end_impossible, start, end};
     if (start < log.first_offset || start > end) return {Contradiction::start_outside, start, end};

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -52,7 +53,7 @@ public:
         if (!adopted_) adopt(span, now);
         follow_clock(now.now_ns);
         noted_end_ = std::max(noted_end_, span.start);
-        if (looked_ && seen_end_ > noted_end_ && now_ns_ >= next_note_ns(age_ns)) note(now.boot);
+        if (looked_ && seen_end_ > noted_end_ && now_ns_ >= next_note_ns(age_ns)) note(age_ns, now.boot);
         seen_end_ = span.end;
         looked_ = true;
         return expire(age_ns, span);
@@ -96,25 +97,22 @@ private:
         return noted_ ? noted_ns_ + mark_interval_ns(age_ns) : 0;
     }
 
-    void note(std::uint64_t boot) {
-        if (marks_.size() == kMarksKept) marks_.erase(marks_.begin());  // its records go with the next one's
-        marks_.push_back({seen_end_, now_ns_});
-        write_mark(*ring_, marks_.back(), boot);
+    void note(std::uint64_t age_ns, std::uint64_t boot) {
+        add_mark(*ring_, marks_, {seen_end_, now_ns_}, boot, mark_interval_ns(age_ns));
         noted_ = true;
         noted_end_ = seen_end_;
         noted_ns_ = now_ns_;
     }
 
-    /// A mark goes when the log start has passed it: until then gates may hold its records.
+    /// Of the marks that are old enough the last one stays until the log start has passed it: gates may hold its records.
     std::uint64_t expire(std::uint64_t age_ns, const Span& span) noexcept {
         const auto gone = [&](const Mark& mark) { return mark.offset <= span.start; };
         marks_.erase(marks_.begin(), std::find_if_not(marks_.begin(), marks_.end(), gone));
-        std::uint64_t target = span.start;
-        for (const Mark& mark : marks_) {
-            if (now_ns_ - mark.measure < age_ns) break;
-            target = mark.offset;
-        }
-        return target;
+        const auto old_enough = [&](const Mark& mark) { return now_ns_ - mark.measure >= age_ns; };
+        const auto young = std::find_if_not(marks_.begin(), marks_.end(), old_enough);
+        if (young == marks_.begin()) return span.start;
+        marks_.erase(marks_.begin(), std::prev(young));
+        return marks_.front().offset;
     }
 
     layout::MarkRing<M>* ring_;

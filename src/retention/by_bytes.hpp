@@ -69,7 +69,8 @@ private:
         for (const Mark& mark : marks_) write_mark(*ring_, mark, name_);
     }
 
-    /// They begin where the log does, or before, and are close enough; where a record is larger than that, not much is left.
+    /// They begin where the log does, or before, and are close enough. Where a record is larger than that, what is retained is
+    /// counted anew: a mark does not tell whether one record lies before it or many.
     [[nodiscard]] bool serve(const Span& span) const noexcept {
         const auto too_far = [&](const Mark& one, const Mark& next) { return next.measure - one.measure > 2 * spacing(limit_); };
         return !marks_.empty() && marks_.front().offset <= span.start && marks_.back().offset >= span.start &&
@@ -87,9 +88,7 @@ private:
 
     void note(const Mark& mark) {
         if (marks_.size() >= kMarksKept) drop_passed();
-        if (marks_.size() >= kMarksKept) marks_.erase(marks_.begin());  // its records go with the next one's
-        marks_.push_back(mark);
-        write_mark(*ring_, mark, name_);
+        add_mark(*ring_, marks_, mark, name_, spacing(limit_));
     }
 
     /// How many marks have more than the limit behind them.
@@ -108,8 +107,7 @@ private:
 
     std::uint64_t expire(const Span& span) noexcept {
         const std::size_t over = drop_passed();
-        if (over == 0 || marks_.front().offset < span.start) return span.start;
-        return over < marks_.size() ? marks_[over].offset : span.start;
+        return over != 0 && over < marks_.size() ? std::max(span.start, marks_[over].offset) : span.start;
     }
 
     layout::MarkRing<M>* ring_;

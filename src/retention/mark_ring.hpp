@@ -75,4 +75,27 @@ template <class M>
     return marks;
 }
 
+/// The marks that are needed so that no two neighbours are twice `spacing` apart that were not before: the first, the newest,
+/// and of the others those that are not closer to the one before.
+[[nodiscard]] inline std::vector<Mark> thinned(const std::vector<Mark>& marks, std::uint64_t spacing) {
+    std::vector<Mark> kept;
+    for (const Mark& mark : marks) {
+        if (kept.empty() || mark == marks.back() || mark.measure - kept.back().measure >= spacing) kept.push_back(mark);
+    }
+    return kept;
+}
+
+/// Appends a mark to a keeper's own and to the ring. There is room for all that are `spacing` apart. If those of a limit that was
+/// smaller take it, they are thinned, and written again, so that the next keeper finds all in the ring. Dying in that leaves
+/// marks from which it counts anew.
+template <class M>
+void add_mark(layout::MarkRing<M>& ring, std::vector<Mark>& marks, const Mark& mark, std::uint64_t origin, std::uint64_t spacing) {
+    if (marks.size() >= kMarksKept) {
+        marks = thinned(marks, spacing);
+        for (const Mark& kept : marks) write_mark(ring, kept, origin);
+    }
+    marks.push_back(mark);
+    write_mark(ring, mark, origin);
+}
+
 }  // namespace ringmain::retention

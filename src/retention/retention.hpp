@@ -52,7 +52,8 @@ public:
         const Retention limits = read_limits();
         if (!limited(limits)) return forget();
         if (!check.sound()) return {};  // nothing is moved by what cannot be
-        const Span span{check.start, check.end};
+        // who was stopped between its looks at the two words has a start of long ago: no log was ever longer than this
+        const Span span{check.start, std::min(check.end, check.start + log_.records + log_.slack)};
         Expired done{span.start, span.start, target_of(limits, span, now, cells), {}};
         if (done.target > span.start) {
             done.stopped_by = partition_log::delete_before(log_, done.target);

@@ -162,6 +162,42 @@ TEST_CASE("an age that is changed counts from the next step on") {
     CHECK(kept.span.start == end - 10);
 }
 
+TEST_CASE("an age that is raised is met to a 60th part until the marks of the old one have gone, then to a 120th") {
+    Kept kept;
+    kept.age = 100 * kSecond * GENERATE(10U, 70U, 99U) / 100;
+    const bool again = GENERATE(false, true);
+    std::vector<std::uint64_t> appended;
+    const std::uint64_t raised_at = kept.now.now_ns + 2 * kept.age;
+    const std::uint64_t until = raised_at + 250 * kSecond;
+    for (; kept.now.now_ns < until; kept.now.now_ns += kStep) {
+        if (kept.now.now_ns >= raised_at && kept.age != 100 * kSecond) kept.age = 100 * kSecond;
+        if (again && kept.now.now_ns == raised_at + 50 * kSecond) kept.restart();
+        appended.push_back(kept.now.now_ns);
+        kept.span.end = appended.size();
+        const std::uint64_t before = kept.span.start;
+        kept.step();
+        const std::uint64_t part = kept.now.now_ns < raised_at + 102 * kSecond ? 60 : 120;
+        if (kept.now.now_ns < raised_at || kept.span.start == before) continue;
+        INFO((kept.now.now_ns - raised_at) / kMs << " ms after it was raised");
+        REQUIRE(kept.now.now_ns - appended[kept.span.start - 1] >= kept.age);
+        REQUIRE(kept.now.now_ns - appended[before] <= kept.age + kept.age / part + 2 * kStep);
+    }
+    CHECK(kept.span.start > 0);
+}
+
+TEST_CASE("marks that a gate's records outlive crowd out none of the others") {
+    Kept kept;
+    // a gate holds everything for ten times the age, then lets go
+    for (const std::uint64_t until = kept.now.now_ns + 10 * kAge; kept.now.now_ns < until; kept.now.now_ns += kStep) {
+        ++kept.span.end;
+        (void)kept.keeper->step(kAge, kept.span, kept.now);
+    }
+    kept.step();
+    const std::uint64_t left = (kept.span.end - kept.span.start) * kStep;
+    CHECK(left >= kAge);
+    CHECK(left <= kAge + kAge / 120 + 2 * kStep);
+}
+
 TEST_CASE("a limit that was taken away and comes back finds the marks of before") {
     Kept kept;
     kept.append(kSecond, 1);

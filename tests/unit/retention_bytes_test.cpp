@@ -264,6 +264,42 @@ TEST_CASE("a limit that is raised keeps what is there") {
     CHECK(kept.retained() >= kept.limit * 98 / 100);
 }
 
+TEST_CASE("a limit that is raised is met to a 60th part until the marks of the old one have gone, then to a 120th") {
+    constexpr std::uint64_t kRaised = 24'000;
+    constexpr std::uint64_t kLength = 10;
+    Kept kept(1 << 14);
+    kept.limit = kRaised * GENERATE(10U, 30U, 47U, 70U, 90U, 99U) / 100;
+    const std::uint64_t restart_after = GENERATE(0U, 100U, 1'000U, 20'000U);
+    for (std::uint64_t bytes = 0; bytes < 2 * kRaised; bytes += kLength) {
+        kept.append(1, kLength);
+        kept.step();
+    }
+    kept.limit = kRaised;
+    for (std::uint64_t appended = 0; appended < 3 * kRaised / kLength; ++appended) {
+        if (appended == restart_after / kLength) kept.restart();
+        kept.append(1, kLength);
+        const std::uint64_t before = kept.start;
+        kept.settle();
+        INFO(appended);
+        REQUIRE(kept.retained() <= kRaised);
+        const std::uint64_t part = appended < kRaised / kLength + 10 ? 60 : 120;
+        if (kept.start > before) REQUIRE(kept.retained() >= kRaised - kRaised / part - kLength);
+    }
+}
+
+TEST_CASE("what is above the limit goes also where something else moved the log start between two marks") {
+    Kept kept;
+    kept.append(1, 50);
+    kept.append(119, 100);
+    kept.step();
+    REQUIRE(kept.start == 0);
+    kept.start = 1;
+    kept.append(2, 100);
+    kept.step();
+    CHECK(kept.retained() <= kept.limit);
+    CHECK(kept.retained() >= kept.limit - 200);
+}
+
 TEST_CASE("the log start that others move takes nothing from the count") {
     Kept kept;
     for (int i = 0; i < 300; ++i) {
@@ -306,8 +342,8 @@ TEST_CASE("whatever two keepers at once leave, the next one keeps between 99 % a
             const std::uint64_t what = random() % 32;
             if (what < 12) kept.step();
             if (what == 12) kept.restart();
-            if (what == 13) kept.start = kept.end;                                // a limit of another kind
-            if (what > 13 && what < 20) seen_by_other = {kept.start, kept.end};  // and is stopped
+            if (what == 13) kept.start = std::min(kept.end, kept.start + random() % 200);  // a limit of another kind
+            if (what > 13 && what < 20) seen_by_other = {kept.start, kept.end};            // and is stopped
             if (what > 17) (void)other.step(kept.limit, seen_by_other, {++kept.now_ns, 1});
         }
         kept.restart();

@@ -196,6 +196,24 @@ TEST_CASE("a keeper that stops inside a step and wakes up late deletes nothing t
     CHECK(held_from == 40);
 }
 
+TEST_CASE("a keeper that stops between its looks at the start and the end of a log deletes nothing that was appended meanwhile") {
+    Kept kept;
+    kept.limits.bytes = 2'560;  // what the ring holds
+    kept.publish(10);
+    (void)kept.step();
+    {
+        const int laps = GENERATE(1, 40, 1'000, 5'000);
+        const HookedMemory::Scope hook(HookedMemory::once_at("control.start_read", [&] { kept.publish(256 * laps); }));
+        (void)kept.step();
+    }
+    const std::uint64_t end = kept.plain.log.control->log_end.load(std::memory_order_acquire);
+    CHECK(end - kept.plain.start() >= 240);
+    kept.publish(1'000);
+    (void)kept.step();
+    CHECK((end + 1'000 - kept.plain.start()) * 10 <= 2'560);
+    CHECK((end + 1'000 - kept.plain.start()) * 10 >= 2'500);
+}
+
 TEST_CASE("an idle partition with limits is looked at now and then, and when its records are due") {
     Kept kept;
     kept.limits.age = 1s;
