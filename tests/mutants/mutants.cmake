@@ -64,7 +64,7 @@ set(gates gate_table/gate_table.hpp)
 mutant("a gate begins below the floor" ${gates} gate_table_test
     [=[if (floor <= offset) return offset;]=] [=[if (floor <= offset || floor > 0) return offset;]=])
 mutant("a dropped gate goes on gating" ${gates} gate_table_test
-    [=[readers_->gates[index].word.store(0, std::memory_order_release);]=] [=[]=])
+    [=[readers_->gates[index].owner.store(0, std::memory_order_release);]=] [=[]=])
 mutant("two reap one gate" ${gates} gate_table_test
     [=[return readers_->gates[index].owner.compare_exchange_strong(dead_owner, 0, std::memory_order_acq_rel,
                                                                     std::memory_order_relaxed);]=]
@@ -152,7 +152,7 @@ mutant("an exclusive producer does not look at the slots" ${attachment} recovery
 mutant("an exclusive producer leaves open tickets behind" ${attachment} recovery_attach_test
     [=[        decide_open_tickets();
         return attached;]=] [=[        return attached;]=])
-mutant("a tenure begins with the last one's ticket" ${attachment} recovery_reap_test
+mutant("a tenure begins with the last one's ticket" ${attachment} recovery_attach_test
     [=[        entry.ticket.store(partition_log::kIdle, std::memory_order_release);           // release ENTRY
 ]=] [=[]=])
 mutant("tenures share a generation" ${attachment} recovery_attach_test

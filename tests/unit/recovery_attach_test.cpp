@@ -43,6 +43,19 @@ std::uint32_t slots_taken(const Log& plain) {
 
 }  // namespace
 
+TEST_CASE("a tenure begins with nothing held, whatever a dead one left in the slot") {
+    Log plain;
+    const Graveyard is_dead{{client(1)}};
+    auto& slot = plain.log.producers[0];
+    slot.owner.store(client(1), std::memory_order_release);
+    slot.ticket.store(holding(5), std::memory_order_release);
+    for (std::uint32_t taken = 1; taken < plain.log.producer_slots; ++taken)
+        plain.log.producers[taken].owner.store(client(9), std::memory_order_release);
+    REQUIRE(Attachment(plain.log, client(2), is_dead).attach_shared().slot == 0);
+    CHECK(slot.owner.load(std::memory_order_acquire) == client(2));
+    CHECK(slot.ticket.load(std::memory_order_acquire) == kIdle);
+}
+
 TEST_CASE("shared producers get slots of their own until all are taken, and each tenure has a new generation") {
     Log plain;
     const Graveyard is_dead;
