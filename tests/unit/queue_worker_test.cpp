@@ -547,19 +547,23 @@ TEST_CASE("Joining a queue refuses what cannot be, and says what") {
 TEST_CASE("A worker that sleeps wakes up for a new record, and for one that was given back") {
     Jobs jobs;
     QueueWorker sleeper = jobs.worker();
-    std::thread producer([&] {
+    Status published = Status::invalid;
+    std::thread publisher([&] {
         std::this_thread::sleep_for(100ms);
-        jobs.publish(1);
+        published = jobs.producer->publish({}).status;
     });
     const QueueRecord record = one(sleeper);
-    producer.join();
+    publisher.join();
+    CHECK(published == Status::ok);
     QueueWorker other = jobs.worker();
+    std::optional<Settled> settled;
     std::thread giver([&] {
         std::this_thread::sleep_for(50ms);
-        CHECK(sleeper.release(record.lock).settled == Settled::done);
+        settled = sleeper.release(record.lock).settled;
     });
     CHECK(one(other).record.offset == 0);
     giver.join();
+    CHECK(settled == Settled::done);
 }
 
 TEST_CASE("A worker in a forked child is none there") {
