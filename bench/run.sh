@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs all benchmarks, writes bench/results/<date>-<commit>.json, latest.md and the plots. About 10 minutes, at most 20.
+# Runs all benchmarks, writes bench/results/<date>-<commit>.json, -open-loop.jsonl, latest.md and the plots. About 10 minutes, at most 20.
 #
 #   bench/run.sh [--quick] [--build DIR] [--out DIR] [PROGRAM ARGUMENT...]
 #
@@ -49,7 +49,8 @@ for entry in $budgets; do
         *) rounds= ;;
     esac
     # shellcheck disable=SC2086  # lists of words
-    "$programs/bench_$program" $rounds --budget "$budget" $quick "$@" --json "$work/$program.json"
+    "$programs/bench_$program" $rounds --budget "$budget" $quick "$@" --json "$work/$program.json" \
+        --histograms "$work/$program.histograms"
     parts="$parts $work/$program.json"
 done
 
@@ -72,6 +73,7 @@ if command -v python3 >/dev/null; then
 else
     echo "bench/run.sh: no plots without python3" >&2
 fi
+cp "$work/open_loop.histograms" "${result%.json}-open-loop.jsonl"
 echo
 if [ -n "$quick" ]; then
     sed -n '/^| ratio/,/^$/p' "$out/latest.md"

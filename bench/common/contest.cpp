@@ -32,6 +32,14 @@ std::string short_number(double value) {
     return fmt::format("{:.4g}", value);
 }
 
+void write_file(const std::string& path, const std::string& text) {
+    std::ofstream file(path);
+    file << text;
+    file.close();
+    if (!file)
+        throw std::runtime_error("cannot write " + path);
+}
+
 void print_table(const nlohmann::json& result) {
     fmt::print("\n{}\n", result["question"].get<std::string>());
     for (const auto& m : result["measurements"]) {
@@ -65,7 +73,7 @@ Contest::Contest(std::string program, std::string question, ContestOptions optio
 void Contest::add(Contestant contestant) {
     if (contestant.name.find(options_.only) == std::string::npos)
         return;
-    series_.push_back({std::move(contestant), {}, {}, {}});
+    series_.push_back({std::move(contestant), {}, {}, {}, {}});
 }
 
 const Contest::Series* Contest::find(const std::string& name) const {
@@ -84,6 +92,11 @@ void Contest::run_round(Series& series) {
         series.values.push_back(sample.value);
         for (const auto& [name, value] : sample.extras)
             series.extras[name].push_back(value);
+        if (sample.all != nullptr) {
+            if (series.all == nullptr)
+                series.all = std::make_shared<Histogram>();
+            series.all->merge(*sample.all);
+        }
     } catch (const Skipped& reason) {
         series.skipped = reason.what();
     } catch (const Interrupted&) {
@@ -123,14 +136,29 @@ int Contest::run() {
         fmt::print(stderr, "{}: {} of {} rounds, then its time was up\n", program_, rounds_done_, options_.rounds);
     const nlohmann::json result = to_json();
     print_table(result);
-    if (options_.json_path.empty())
-        return 0;
-    std::ofstream file(options_.json_path);
-    file << result.dump(2) << '\n';
-    file.close();
-    if (!file)
-        throw std::runtime_error("cannot write " + options_.json_path);
+    if (!options_.json_path.empty())
+        write_file(options_.json_path, result.dump(2) + '\n');
+    if (!options_.histograms_path.empty())
+        write_histograms();
     return 0;
+}
+
+/// Every value of all rounds, a line for each contestant that kept them: {"name", "unit", "rounds", "buckets": [[lowest value,
+/// how many], ...]}.
+void Contest::write_histograms() const {
+    std::string lines;
+    for (const Series& series : series_) {
+        if (series.all == nullptr)
+            continue;
+        nlohmann::ordered_json json{{"name", series.contestant.name},
+                                    {"unit", series.contestant.unit},
+                                    {"rounds", series.values.size()},
+                                    {"buckets", nlohmann::ordered_json::array()}};
+        series.all->for_each_bucket(
+            [&json](std::uint64_t lowest, std::uint64_t count) { json["buckets"].push_back({lowest, count}); });
+        lines += json.dump() + '\n';
+    }
+    write_file(options_.histograms_path, lines);
 }
 
 nlohmann::json Contest::measurement_json(const Series& series) const {
@@ -217,6 +245,7 @@ int contest_main(int argc, char** argv, const std::string& program, const std::s
         ->delimiter(',');
     app.add_option("--only", options.only, "only contestants whose name contains this");
     app.add_option("--json", options.json_path, "write the results to this file");
+    app.add_option("--histograms", options.histograms_path, "write every latency to this file, a line for each contestant");
     app.add_flag("--quick", quick, "one short round: shows that it works, measures nothing");
     try {
         app.parse(argc, argv);

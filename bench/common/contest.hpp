@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -10,12 +11,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/common/histogram.hpp"
+
 namespace ringmain::bench {
 
 /// What one round of one contestant measured: the figure itself and others worth keeping (percentiles, losses).
 struct Sample {
     double value = 0;
     std::map<std::string, double> extras;
+    std::shared_ptr<const Histogram> all = {};  ///< Every single value, where there are many.
 };
 
 /// Thrown by a round that cannot run on this machine. The contestant is reported as skipped, with the reason.
@@ -59,6 +63,7 @@ struct ContestOptions {
     double scale = 1.0;     ///< Multiplies the work of a round.
     std::vector<int> cpus;  ///< In the order of use; at least two entries (-1: not pinned).
     std::string json_path;  ///< Empty: no file.
+    std::string histograms_path;  ///< The same.
     double budget_s = 0;    ///< No round is begun that would probably end later; 0: all are run. One is always run.
     std::string only;       ///< Only contestants whose name contains this.
 
@@ -88,6 +93,7 @@ private:
         std::vector<double> values;
         std::map<std::string, std::vector<double>> extras;
         std::string skipped;
+        std::shared_ptr<Histogram> all;  // of all rounds
     };
     unsigned run_rounds();
     void look_at_placement();
@@ -96,6 +102,7 @@ private:
     [[nodiscard]] nlohmann::json measurement_json(const Series& series) const;
     [[nodiscard]] nlohmann::json ratio_json(const Ratio& ratio) const;
     [[nodiscard]] nlohmann::json to_json() const;
+    void write_histograms() const;
 
     std::string program_;
     std::string question_;

@@ -122,7 +122,8 @@ inline Sample latency_sample(const Histogram& ns) {
              {"p99", ns.quantile(0.99)},
              {"p99.9", ns.quantile(0.999)},
              {"p99.99", ns.quantile(0.9999)},
-             {"max", static_cast<double>(ns.max())}}};
+             {"max", static_cast<double>(ns.max())}},
+            std::make_shared<Histogram>(ns)};
 }
 
 template <std::size_t kBytes, class Receiver>
