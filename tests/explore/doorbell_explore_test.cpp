@@ -11,3 +11,4 @@ TEST_CASE("Explored: a topic is deleted while a reader goes to sleep") { holds("
 TEST_CASE("Explored: a reader asks for the closing of a ticket and sleeps") { holds("doorbell.close_served"); }
 TEST_CASE("Explored: asking and sleeping where the kernel refuses the barrier") { holds("doorbell.close_fenced"); }
 TEST_CASE("Explored: a request to close meets two keepers") { holds("doorbell.close_kept"); }
+TEST_CASE("Explored: requests to close two tickets, one behind the other") { holds("doorbell.close_last"); }

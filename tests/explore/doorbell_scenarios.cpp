@@ -147,6 +147,7 @@ public:
     void thread(unsigned index) override {
         Bell bell = doorbell();
         if (index == 0) {
+            bell.request_close(0);
             waits_at_[0] = read_from(0, Open::wait);
             while (sleep(waits_at_[0]))
                 waits_at_[0] = read_from(waits_at_[0], Open::wait);
@@ -255,6 +256,27 @@ private:
     unsigned closed_ = 0;
 };
 
+// Requests of two tickets, one close behind the other: the second is not taken for one that cannot be.
+class CloseLast : public DoorbellStage {
+public:
+    CloseLast() : DoorbellStage(Paid::by_sleepers, {.preemptions = 4, .stale = 2}, 0, 3) {}
+    void thread(unsigned index) override {
+        Bell bell = doorbell();
+        if (index == 0) {
+            partition_log::Tickets<M> tickets(log_, 0);
+            bell.request_close(tickets.take());
+            bell.request_close(tickets.take());
+        } else if (bell.close_requested()) {
+            (void)bell.serve_close_request(log_);
+        }
+    }
+    void finish() override {
+        if (!is_decided(1))
+            (void)doorbell().serve_close_request(log_);
+        require(is_decided(1), "the last request to close is lost");
+    }
+};
+
 const Registered sleeper{"doorbell.sleeper", [] { return std::make_unique<Sleeper>(Paid::by_sleepers); }};
 const Registered fenced{"doorbell.fenced", [] { return std::make_unique<Sleeper>(Paid::by_both); }};
 const Registered two_sleepers{"doorbell.two_sleepers", [] { return std::make_unique<TwoSleepers>(Paid::by_sleepers); }};
@@ -262,6 +284,7 @@ const Registered deleted{"doorbell.deleted", [] { return std::make_unique<Sleepe
 const Registered close_served{"doorbell.close_served", [] { return std::make_unique<CloseServed>(Paid::by_sleepers); }};
 const Registered close_fenced{"doorbell.close_fenced", [] { return std::make_unique<CloseServed>(Paid::by_both); }};
 const Registered close_kept{"doorbell.close_kept", [] { return std::make_unique<CloseKept>(); }};
+const Registered close_last{"doorbell.close_last", [] { return std::make_unique<CloseLast>(); }};
 
 }  // namespace
 
