@@ -183,7 +183,7 @@ void PartitionKeeper::close_if_open(std::uint64_t offset, KeeperReport& report) 
     if (offset >= end || end - offset > log_.records) return;
     const std::uint64_t word = log_.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
     if (partition_log::decided(word, offset)) return;
-    if (partition_log::close_ticket(log_, offset) == partition_log::Decision::closed) ++report.closed_tickets;
+    if (partition_log::close_if_open(log_, offset)) ++report.closed_tickets;
 }
 
 /// In a log that contradicts itself no ticket is known to be open.

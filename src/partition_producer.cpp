@@ -178,8 +178,7 @@ partition_log::BatchPublished PartitionProducer::publish_batch(std::span<const p
 
 Status PartitionProducer::answer_doorbell(Status status) noexcept {
     if (lost()) [[unlikely]] return Status::corrupt;
-    if (doorbell_.take_sleepers()) platform::futex_wake_all(*doorbell_.futex_word());
-    doorbell_.serve_close_request(log_);
+    doorbell_.answer(log_, [this] { platform::futex_wake_all(*doorbell_.futex_word()); });
     return status;
 }
 

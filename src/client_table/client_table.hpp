@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "client_table/client_slot.hpp"
 #include "layout/clients.hpp"
 #include "platform/file_lock.hpp"
 #include "platform/mapping.hpp"
@@ -53,8 +54,10 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
 private:
-    [[nodiscard]] layout::ClientEntry& entry(std::uint32_t slot) const noexcept;
-    layout::ClientId take(std::uint32_t slot) noexcept;
+    using Entry = layout::ClientEntry<platform::HostMemory>;
+    using Slot = ClientSlot<platform::HostMemory>;
+    [[nodiscard]] Entry& entry(std::uint32_t slot) const noexcept;
+    [[nodiscard]] Slot slot_at(std::uint32_t slot) const noexcept { return {entry(slot), slot}; }
 
     std::filesystem::path path_;
     platform::Mapping mapping_;

@@ -9,11 +9,11 @@
 // lets go of it when the process ends, however it ends. Only the holder of the lock writes its entry.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "layout/file_header.hpp"
+#include "platform/memory.hpp"
 
 namespace ringmain::layout {
 
@@ -24,23 +24,29 @@ inline constexpr std::uint32_t kClientsMax = 1024;
 ///   +16  pid_namespace inode of that namespace; informative
 ///   +24  start_ticks  start time of the process in clock ticks since boot; informative
 ///   +32  since_ns     nanoseconds since the Unix epoch
+template <class M>
 struct ClientEntry {
-    alignas(128) std::atomic<std::uint64_t> incarnation;
-    std::atomic<std::uint64_t> pid;
-    std::atomic<std::uint64_t> pid_namespace;
-    std::atomic<std::uint64_t> start_ticks;
-    std::atomic<std::uint64_t> since_ns;
+    alignas(128) typename M::template Atomic<std::uint64_t> incarnation;
+    typename M::template Atomic<std::uint64_t> pid;
+    typename M::template Atomic<std::uint64_t> pid_namespace;
+    typename M::template Atomic<std::uint64_t> start_ticks;
+    typename M::template Atomic<std::uint64_t> since_ns;
     std::byte reserved[128 - 40];
 };
-static_assert(sizeof(ClientEntry) == 128);
-static_assert(offsetof(ClientEntry, incarnation) == 0);
-static_assert(offsetof(ClientEntry, pid) == 8);
-static_assert(offsetof(ClientEntry, pid_namespace) == 16);
-static_assert(offsetof(ClientEntry, start_ticks) == 24);
-static_assert(offsetof(ClientEntry, since_ns) == 32);
+
+namespace proof {
+using Client = ClientEntry<platform::HostMemory>;
+static_assert(sizeof(Client) == 128);
+static_assert(offsetof(Client, incarnation) == 0);
+static_assert(offsetof(Client, pid) == 8);
+static_assert(offsetof(Client, pid_namespace) == 16);
+static_assert(offsetof(Client, start_ticks) == 24);
+static_assert(offsetof(Client, since_ns) == 32);
+}  // namespace proof
 
 inline constexpr std::uint64_t kClientsAt = 4096;
-inline constexpr std::uint64_t kClientsFileBytes = kClientsAt + kClientsMax * sizeof(ClientEntry);
+inline constexpr std::uint64_t kClientsFileBytes =
+    kClientsAt + kClientsMax * sizeof(ClientEntry<platform::HostMemory>);
 inline constexpr std::uint64_t kClientLockAt = std::uint64_t{1} << 40;  // lock bytes lie beyond the data
 
 /// How other files name a client: 0 nobody, or incarnation << 32 | slot + 1.

@@ -81,7 +81,14 @@ public:
         const std::uint64_t end = log.control->log_end.load(std::memory_order_acquire);               // acquire TICKET
         // the request is input: only offsets that can be open
         if (request == 0 || request > end || end - request >= log.records) return false;
-        return close_ticket(log, request - 1) == Decision::closed;
+        return close_if_open(log, request - 1);
+    }
+
+    /// Answers what quiet() found. `wake` wakes who sleeps on futex_word(). Closes first: who asked for it may sleep already.
+    template <class Wake>
+    void answer(const LogMemory<M>& log, const Wake& wake) noexcept {
+        if (serve_close_request(log)) M::fence(std::memory_order_seq_cst);  // the closing before the look for sleepers
+        if (take_sleepers()) wake();
     }
 
     /// The word that sleepers sleep on: the low half (Linux on these machines is little-endian).

@@ -203,6 +203,17 @@ Decision close_ticket(const LogMemory<M>& log, std::uint64_t offset) noexcept {
     return state_of(seen) == CellState::committed ? Decision::committed : Decision::closed;
 }
 
+/// The same for who counts what it closed. True: the ticket was open, and nobody else closed it.
+template <class M>
+bool close_if_open(const LogMemory<M>& log, std::uint64_t offset) noexcept {
+    if (needs_start(log, offset) && out_of_reach(log, offset)) return false;
+    std::uint64_t seen = log.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
+    while (!decided(seen, offset)) {
+        if (try_close(log, offset, seen)) return true;
+    }
+    return false;
+}
+
 template <class M>
 bool Tickets<M>::close_from(std::uint64_t offset, std::uint64_t& seen) noexcept {
     return try_close(log_, offset, seen);

@@ -158,6 +158,44 @@ bool Engine::give_way() {
     return true;
 }
 
+// In the kernel each processor is fenced at a time of its own.
+void Engine::barrier_everywhere() {
+    const auto fenced = [this](unsigned thread) {
+        step();
+        memory_.fence(thread, std::memory_order_seq_cst);
+        note("fences thread " + std::to_string(thread));
+    };
+    fenced(running_);
+    for (unsigned i = 0; i < scenario_.threads(); ++i) {
+        if (i != running_ && threads_[i].state != State::dead)
+            fenced(i);
+    }
+    fenced(running_);
+}
+
+void Engine::sleep_on(const void* word, std::uint32_t expected) {
+    step();
+    if (static_cast<std::uint32_t>(newest(word)) != expected) {
+        note("does not sleep: the word has changed");
+        return;
+    }
+    note("sleeps");
+    threads_[running_].state = State::asleep;
+    threads_[running_].sleeps_on = word;
+    threads_[running_].fibre.pause();
+}
+
+void Engine::wake_sleepers(const void* word) {
+    if (!outside())
+        step();
+    for (unsigned i = 0; i < scenario_.threads(); ++i) {
+        if (threads_[i].state != State::asleep || threads_[i].sleeps_on != word)
+            continue;
+        threads_[i].state = State::ready;
+        note("wakes thread " + std::to_string(i));
+    }
+}
+
 bool Engine::fell(unsigned thread) const noexcept {
     return threads_[thread].state == State::dead || threads_[thread].state == State::stopped;
 }
@@ -179,6 +217,10 @@ bool proven_dead(unsigned thread) { return Engine::current()->proven_dead(thread
 bool fell(unsigned thread) noexcept { return Engine::current()->fell(thread); }
 bool ended(unsigned thread) noexcept { return Engine::current()->ended(thread); }
 bool give_way() { return Engine::current()->give_way(); }
+void barrier_everywhere() { Engine::current()->barrier_everywhere(); }
+void sleep_on(const void* word, std::uint32_t expected) { Engine::current()->sleep_on(word, expected); }
+void wake_sleepers(const void* word) { Engine::current()->wake_sleepers(word); }
+bool asleep(unsigned thread) noexcept { return Engine::current()->asleep(thread); }
 unsigned choose(unsigned count) { return Engine::current()->choose(count); }
 std::uint64_t newest(const void* address) { return Engine::current()->newest(address); }
 void note(const std::string& text) { Engine::current()->note(text); }

@@ -64,16 +64,21 @@ public:
     [[nodiscard]] bool fell(unsigned thread) const noexcept;
     [[nodiscard]] bool ended(unsigned thread) const noexcept { return threads_[thread].state == State::ended; }
     bool give_way();
+    void barrier_everywhere();
+    void sleep_on(const void* word, std::uint32_t expected);
+    void wake_sleepers(const void* word);
+    [[nodiscard]] bool asleep(unsigned thread) const noexcept { return threads_[thread].state == State::asleep; }
     [[nodiscard]] unsigned choose(unsigned count) { return choices_.pick(count, ChoiceKind::scenario); }
     [[nodiscard]] std::uint64_t newest(const void* address);
     void note(const std::string& text);
 
 private:
     static constexpr unsigned kNobody = kThreadsMax;
-    enum class State : std::uint8_t { ready, ended, dead, stopped };
+    enum class State : std::uint8_t { ready, asleep, ended, dead, stopped };
     struct Thread {
         Fibre fibre;
         State state = State::ready;
+        const void* sleeps_on = nullptr;
     };
 
     void run_threads();

@@ -134,6 +134,22 @@ TEST_CASE("Litmus: store buffering shows both old values unless seq_cst forbids 
     CHECK(store_buffering(kRelease, kSeqCst, false) == all);
 }
 
+TEST_CASE("Litmus: a barrier in every thread forbids it for one who has none of his own") {
+    const auto pays = [](auto barrier) {
+        return outcomes_of({[=](Shared& s, Registers& r) {
+                                s.x.store(1, kRelaxed);
+                                barrier();
+                                r[0] = s.y.load(kRelaxed);
+                            },
+                            [](Shared& s, Registers& r) {
+                                s.y.store(1, kRelaxed);
+                                r[1] = s.x.load(kRelaxed);
+                            }},
+                           2);
+    };
+    CHECK(pays([] { barrier_everywhere(); }) == Outcomes{"0 1", "1 0", "1 1"});
+    CHECK(pays([] { M::fence(kSeqCst); }) == Outcomes{"0 0", "0 1", "1 0", "1 1"});
+}
 TEST_CASE("Litmus: message passing needs a release and an acquire, as orders or as fences") {
     const Outcomes all{"0 0", "0 1", "1 0", "1 1"};
     const Outcomes passed{"0 0", "0 1", "1 1"};

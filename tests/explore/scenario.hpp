@@ -97,6 +97,16 @@ void require(bool holds, const char* what);
 [[nodiscard]] bool ended(unsigned thread) noexcept;
 /// Lets another thread go on, free of bounds: what waiting loops do. False: there is none.
 bool give_way();
+/// A full fence in every thread that is not dead, as by membarrier(2): in this one, in the others one after the other,
+/// in this one again. A step for each.
+void barrier_everywhere();
+/// As futex(2): the thread sleeps if the low half of the word is `expected` in its newest value, until it is woken.
+/// Nothing comes between the look and the sleep.
+void sleep_on(const void* word, std::uint32_t expected);
+/// Wakes every thread that sleeps on the word. It tells them nothing.
+void wake_sleepers(const void* word);
+/// The thread sleeps, and at the end of an execution will do so for ever: for oracles.
+[[nodiscard]] bool asleep(unsigned thread) noexcept;
 /// A choice of the scenario's own.
 [[nodiscard]] unsigned choose(unsigned count);
 /// The newest value of a shared word, for oracles: not a step, and no synchronisation.

@@ -36,7 +36,7 @@ public:
     }
     [[nodiscard]] std::atomic<std::uint64_t>* words(std::uint32_t slot) const {
         return reinterpret_cast<std::atomic<std::uint64_t>*>(file_.data() + layout::kClientsAt +
-                                                             slot * sizeof(layout::ClientEntry));
+                                                             slot * sizeof(layout::ClientEntry<platform::HostMemory>));
     }
 
 private:

@@ -55,7 +55,7 @@ void add_groups(const std::string& file, std::vector<Region>& regions) {
 void add_of_kind(FileKind kind, const std::string& file, std::vector<Region>& regions) {
     switch (kind) {
         case FileKind::clients:
-            regions.push_back({"entries", kClientsAt, 8 * sizeof(ClientEntry)});
+            regions.push_back({"entries", kClientsAt, 8 * sizeof(ClientEntry<Host>)});
             break;
         case FileKind::topic:
             regions.push_back({"options", kTopicMetaAt, 256});
