@@ -189,16 +189,23 @@ bool try_close(const LogMemory<M>& log, std::uint64_t offset, std::uint64_t& see
     return close_passed(log, offset, seen);
 }
 
+/// Closes the open ticket `offset` from the word that was seen in its cell. True: closed here. False: it was decided, by the
+/// word that is seen now.
+template <class M>
+bool close_while_open(const LogMemory<M>& log, std::uint64_t offset, std::uint64_t& seen) noexcept {
+    while (!decided(seen, offset)) {
+        if (try_close(log, offset, seen)) return true;
+    }
+    return false;
+}
+
 /// Decides a ticket that somebody else holds, by closing it if it is open. Anybody may, at any time; the holder then
 /// publishes under a new offset. Requires offset < log_end, seen by the caller with acquire TICKET.
 template <class M>
 Decision close_ticket(const LogMemory<M>& log, std::uint64_t offset) noexcept {
     if (needs_start(log, offset) && out_of_reach(log, offset)) return Decision::impossible;
-    auto& word = log.cell(offset).word;
-    std::uint64_t seen = word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
-    while (!decided(seen, offset)) {
-        if (try_close(log, offset, seen)) return Decision::closed;
-    }
+    std::uint64_t seen = log.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
+    if (close_while_open(log, offset, seen)) return Decision::closed;
     if (offset_of(seen) > offset) return Decision::lapped;
     return state_of(seen) == CellState::committed ? Decision::committed : Decision::closed;
 }
@@ -208,10 +215,7 @@ template <class M>
 bool close_if_open(const LogMemory<M>& log, std::uint64_t offset) noexcept {
     if (needs_start(log, offset) && out_of_reach(log, offset)) return false;
     std::uint64_t seen = log.cell(offset).word.load(std::memory_order_acquire);  // acquire RECORD_COMMIT, TICKET_CLOSE
-    while (!decided(seen, offset)) {
-        if (try_close(log, offset, seen)) return true;
-    }
-    return false;
+    return close_while_open(log, offset, seen);
 }
 
 template <class M>
