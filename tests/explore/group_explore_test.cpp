@@ -24,6 +24,7 @@ TEST_CASE("Explored: a group is deleted under its owner and its slot used again"
 TEST_CASE("Explored: a member's slot comes back from the dead alone") { holds("groups.slot_of_the_dead"); }
 TEST_CASE("Explored: a member's slot and what it says pass on to another") { holds("groups.slot_passed_on"); }
 TEST_CASE("Explored: two static members come after each other in one slot") { holds("groups.slot_of_names"); }
+TEST_CASE("Explored: two instances of a static member come at once") { holds("groups.name_at_once"); }
 TEST_CASE("Explored: a group that was let go holds again") { holds("groups.gate_returns"); }
 TEST_CASE("Explored: a group too far behind is let go while it commits") { holds("groups.gate_lets_go"); }
 TEST_CASE("Explored: a group that gates is reset") { holds("groups.gate_reset"); }
