@@ -196,11 +196,16 @@ bool Engine::compare_exchange_16(const Access& low, const void* high, platform::
     return held;
 }
 
-// Not a step: a thread that is left between a fence and its next access is left at that access just as well.
+// One of seq_cst is a step, whatever is left of it when it is weakened: what its thread has stored may be seen, and
+// passed on by others who do not release it, while the fence has not come to its place in the one order, and who dies
+// there never brings it there. Any other fence changes only what its own thread knows and passes on: who is left beside
+// it is left at the next access just as well.
 void Engine::fence(std::memory_order order, const Caller& caller) {
     if (outside())
         return;
     Site& site = reach(caller, Operation::fence, order);
+    if (order == std::memory_order_seq_cst)
+        step();
     const std::memory_order with = weakened(order, site.weakening);
     if (with != std::memory_order_relaxed)
         memory_.fence(running_, with);

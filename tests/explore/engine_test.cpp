@@ -79,6 +79,40 @@ private:
 const Registered lock_taken_over{"engine.lock", [] { return std::make_unique<Lock>(true); }};
 const Registered lock_left{"engine.lock_of_the_dead", [] { return std::make_unique<Lock>(false); }};
 
+// Each of two threads stores, then looks for the other's store: one of them at least finds it.
+class StoreBuffering : public Scenario {
+public:
+    explicit StoreBuffering(bool fences) : Scenario({.preemptions = 2, .stale = 2}, 2), fences_(fences) {
+        share({memory_.data(), memory_.size()});
+    }
+
+    void begin() override { seen_ = {}; }
+    void thread(unsigned index) override {
+        Word& mine = words()[index];
+        Word& other = words()[1 - index];
+        if (fences_) {
+            mine.store(1, std::memory_order_relaxed);
+            ExploredMemory::fence(std::memory_order_seq_cst);
+            seen_[index] = other.load(std::memory_order_relaxed);
+        } else if (index == 0) {
+            mine.store(1, std::memory_order_seq_cst);
+            seen_[index] = other.load(std::memory_order_seq_cst);
+        } else {
+            (void)mine.exchange(1, std::memory_order_seq_cst);
+            seen_[index] = other.load(std::memory_order_seq_cst);
+        }
+    }
+    void finish() override { require(seen_[0] + seen_[1] != 0, "neither saw the other"); }
+
+private:
+    Word* words() { return reinterpret_cast<Word*>(memory_.data()); }
+    alignas(8) std::array<std::byte, 16> memory_{};
+    std::array<std::uint64_t, 2> seen_{};
+    bool fences_;
+};
+const Registered buffers_fenced{"engine.buffers_fenced", [] { return std::make_unique<StoreBuffering>(true); }};
+const Registered buffers_ordered{"engine.buffers_ordered", [] { return std::make_unique<StoreBuffering>(false); }};
+
 const std::string kStore = "explore/engine_test.cpp:27:store";
 
 bool mentions(const std::vector<std::string>& steps, const std::string& part) {
@@ -130,6 +164,23 @@ TEST_CASE("Explorer: a compare-exchange made of two steps is found") {
     const Outcome outcome =
         explore("engine.lock", {}, {"explore/engine_test.cpp:57:compare_exchange", Weakening::split});
     CHECK(outcome.violation == "an increment was lost");
+}
+
+TEST_CASE("Explorer: two who store and then look need the one order of seq_cst, acq_rel is not enough") {
+    for (const std::string scenario : {"engine.buffers_fenced", "engine.buffers_ordered"}) {
+        const Outcome outcome = explore(scenario, {});
+        CHECK(outcome.violation.empty());
+        CHECK(outcome.exhausted);
+        unsigned weakened = 0;
+        for (const Site& site : outcome.sites) {
+            if (site.order != std::memory_order_seq_cst)
+                continue;
+            ++weakened;
+            INFO(site.where);
+            CHECK(explore(scenario, {}, {site.where, Weakening::acq_rel}).violation == "neither saw the other");
+        }
+        CHECK(weakened == (scenario == "engine.buffers_fenced" ? 1 : 4));
+    }
 }
 
 TEST_CASE("Explorer: the sites that a scenario reaches are listed with what can be weakened there") {

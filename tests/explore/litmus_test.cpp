@@ -268,6 +268,23 @@ TEST_CASE("Litmus: independent readers may disagree under acquire, not with seq_
     CHECK_FALSE(fenced.contains("1 0 1 0"));
 }
 
+TEST_CASE("Litmus: a store may be seen, and passed on without an order, before the fence behind it comes") {
+    CHECK(outcomes_of({[](Shared& s, Registers&) {
+                           s.x.store(1, kRelaxed);
+                           M::fence(kSeqCst);
+                       },
+                       [](Shared& s, Registers& r) {
+                           r[0] = s.x.load(kRelaxed);
+                           s.y.store(1, kRelaxed);
+                       },
+                       [](Shared& s, Registers& r) {
+                           r[1] = s.y.load(kRelaxed);
+                           M::fence(kSeqCst);
+                           r[2] = s.x.load(kRelaxed);
+                       }},
+                      3) == Outcomes{"0 0 0", "0 0 1", "0 1 0", "0 1 1", "1 0 0", "1 0 1", "1 1 0", "1 1 1"});
+}
+
 TEST_CASE("Litmus: 16 bytes change at once") {
     const auto add = [](Shared& s, Registers&) {
         ringmain::platform::Halves seen{0, 0};

@@ -8,8 +8,8 @@ namespace ringmain::explore {
 
 namespace {
 
-constexpr std::array kAll = {Weakening::relaxed, Weakening::no_acquire, Weakening::no_release, Weakening::skip,
-                             Weakening::split};
+constexpr std::array kAll = {Weakening::relaxed, Weakening::no_acquire, Weakening::no_release,
+                             Weakening::acq_rel, Weakening::skip,       Weakening::split};
 
 // The path below the directory that every include begins at.
 std::string_view short_path(std::string_view path) {
@@ -53,8 +53,8 @@ const char* name_of(std::memory_order order) noexcept {
 }
 
 const char* name_of(Weakening weakening) noexcept {
-    constexpr std::array<const char*, kWeakenings> kNames = {"none",       "relaxed", "no_acquire",
-                                                             "no_release", "skip",    "split"};
+    constexpr std::array<const char*, kWeakenings> kNames = {"none",    "relaxed", "no_acquire", "no_release",
+                                                             "acq_rel", "skip",    "split"};
     return kNames[static_cast<std::size_t>(weakening)];
 }
 
@@ -81,6 +81,8 @@ std::memory_order weakened(std::memory_order order, Weakening weakening) noexcep
             return release ? std::memory_order_release : std::memory_order_relaxed;
         case Weakening::no_release:
             return acquire ? std::memory_order_acquire : std::memory_order_relaxed;
+        case Weakening::acq_rel:  // a load takes the acquire half of it, a store the release half
+            return order == std::memory_order_seq_cst ? std::memory_order_acq_rel : order;
         case Weakening::none:
         case Weakening::skip:
         case Weakening::split:
@@ -103,6 +105,8 @@ std::vector<Mutation> mutations_of(const Site& site) {
         add(Weakening::no_acquire);
         add(Weakening::no_release);
     }
+    if (site.order == std::memory_order_seq_cst)
+        add(Weakening::acq_rel);
     if (site.operation != Operation::fence)
         add(Weakening::skip);
     if (changes(site.operation))

@@ -41,10 +41,11 @@ enum class Weakening : std::uint8_t {
     relaxed,     // the order becomes relaxed; a fence is dropped
     no_acquire,  // acq_rel becomes release, seq_cst too
     no_release,  // acq_rel becomes acquire, seq_cst too
+    acq_rel,     // seq_cst becomes acq_rel, of a load its acquire, of a store its release: the one order of all is gone
     skip,        // a load answers the value before all writes; a store or a change is not made, and answers that it was
     split,       // a read-modify-write becomes a load and, a step later, a store
 };
-inline constexpr std::size_t kWeakenings = 6;
+inline constexpr std::size_t kWeakenings = 7;
 [[nodiscard]] const char* name_of(Weakening weakening) noexcept;
 
 struct Site {

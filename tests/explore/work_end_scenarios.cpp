@@ -247,7 +247,7 @@ private:
     }
 
     void run(unsigned thread, std::uint32_t generation) {
-        Letters letters(letters_, thread % 4);
+        Letters letters(*this, thread % 4);
         work_table::Attempts<M, Letters> attempts(work(generation), shape_.rules, false, letters, thread % 4);
         attempts.take_over(0, now_);
         for (unsigned round = 0; round < 4; ++round) {

@@ -21,6 +21,10 @@ TEST_CASE("Explored: a cap on all that is in flight") { holds("queues.caps"); }
 TEST_CASE("Explored: a queue is reset under a holder") { holds("queues.reset_holder"); }
 TEST_CASE("Explored: a queue is reset under one who takes") { holds("queues.reset_taker"); }
 TEST_CASE("Explored: who resets a queue falls anywhere") { holds("queues.reset_dying"); }
+TEST_CASE("Explored: a dead-letter topic is deleted under a letter, and another one linked") {
+    holds("queues.relinked");
+}
+TEST_CASE("Explored: who writes a letter or links its topic anew falls anywhere") { holds("queues.relink_dying"); }
 TEST_CASE("Explored: attempts are counted over a hand-over") { holds("queues.attempts"); }
 TEST_CASE("Explored: a cap of one, as those see it who share it") { holds("queues.cap_as_seen"); }
 TEST_CASE("Explored: the cap holds for a worker that joins") { holds("queues.cap_of_joiner"); }
@@ -70,5 +74,14 @@ TEST_CASE("Explored: without either fence of a reset a letter is written after i
         const Mutation mutation =
             planted(file, "M::fence(std::memory_order_seq_cst)", Operation::fence, Weakening::relaxed);
         CHECK(found_in("queues.reset_taker", mutation) == "a letter is written after the reset");
+    }
+}
+
+TEST_CASE("Explored: without either fence of who links anew a letter to a topic that is gone counts") {
+    for (const char* const file : {"work_table/relinking.hpp", "work_table/letters.hpp"}) {
+        CAPTURE(file);
+        const Mutation mutation =
+            planted(file, "M::fence(std::memory_order_seq_cst)", Operation::fence, Weakening::acq_rel);
+        CHECK(found_in("queues.relinked", mutation) == "a letter to a topic that is gone ends a record");
     }
 }

@@ -63,7 +63,7 @@ public:
         : QueueStage({.records = 2, .stream = true}, bounds, threads), finished_(finished), movers_(movers) {}
     void set_up() override {
         QueueStage::set_up();
-        Letters letters(letters_, 0);
+        Letters letters(*this, 0);
         Attempts attempts(work(), shape_.rules, false, letters, 0);
         for (std::uint64_t offset = 0; offset < finished_; ++offset)
             (void)finish_one(attempts, offset);
@@ -118,7 +118,7 @@ private:
         }
     }
     void run(unsigned thread, const group_table::PartitionWord& mine) {
-        Letters letters(letters_, thread);
+        Letters letters(*this, thread);
         Attempts attempts(work(mine.generation), shape_.rules, false, letters, thread);
         attempts.take_over(mine.committed, now_);
         for (std::uint64_t offset = mine.committed; offset < shape_.records && finish_one(attempts, offset); ++offset)

@@ -93,7 +93,7 @@ bool RecordsOracle::may_be_acked(std::uint64_t offset) const noexcept {
 std::size_t QueueStage::bytes(const QueueShape& shape) noexcept {
     return 2 * test::plain_bytes(kLogShape) + layout::groups_file_bytes(kGroups) +
            2 * layout::work_file_bytes(shape.window) +
-           test::page_up(shape.workers * sizeof(layout::WorkerSlot<platform::HostMemory>));
+           test::page_up(shape.workers * sizeof(layout::WorkerSlot<platform::HostMemory>)) + layout::kPageBytes;
 }
 
 QueueStage::QueueStage(const QueueShape& shape, const Bounds& bounds, unsigned threads)
@@ -107,6 +107,7 @@ QueueStage::QueueStage(const QueueShape& shape, const Bounds& bounds, unsigned t
     groups_ = {take(layout::groups_file_bytes(kGroups)), kGroups};
     for (std::byte*& file : files_)
         file = take(layout::work_file_bytes(shape.window));
+    letters_gone_ = reinterpret_cast<M::Atomic<std::uint64_t>*>(take(layout::kPageBytes));
     workers_ = {reinterpret_cast<layout::WorkerSlot<M>*>(base), shape.workers};
     share({memory_.data(), bytes(shape)});
     keep_calm_what_nobody_changes(log_base, letters_base);
@@ -119,6 +120,8 @@ void QueueStage::keep_calm_what_nobody_changes(std::byte* log_base, std::byte* l
     keep_calm(log_.cells, test::plain_bytes(kLogShape) - control_bytes);
     if (!shape_.letters)
         keep_calm(letters_base, test::plain_bytes(kLogShape));
+    if (!shape_.letters_go)
+        keep_calm(letters_gone_, sizeof *letters_gone_);
     const auto& group = groups_.group(0);
     keep_calm(&group.born, sizeof group.born);
     for (std::byte* const file : files_) {
@@ -219,7 +222,7 @@ void QueueStage::check_record(std::uint64_t offset) const {
 unsigned QueueStage::letters_about(std::uint64_t offset) const {
     unsigned count = 0;
     const std::uint64_t end = shape_.letters ? letters_.control->log_end.load(std::memory_order_relaxed) : 0;
-    for (std::uint64_t at = 0; at < end; ++at) {
+    for (std::uint64_t at = letters_from_; at < end; ++at) {
         const test::ReadBack back = test::read_back(letters_, at);
         std::uint64_t about = 0;
         if (back.found != partition_log::Found::record)
@@ -339,6 +342,8 @@ std::string QueueStage::name_of_location(const void* address) const {
         return "log_start";
     if (address == &letters_.control->log_end)
         return "letters_end";
+    if (address == letters_gone_)
+        return "letters_gone";
     for (const std::string& name :
          {named("word in file 0 ", files_[0] + layout::kWorkWordsAt, 8, shape_.window),
           named("word in file 1 ", files_[1] + layout::kWorkWordsAt, 8, shape_.window),

@@ -26,10 +26,11 @@ struct QueueShape {
     std::uint64_t records = 1;  // that are there from the beginning
     std::uint64_t window = 8;
     std::uint32_t workers = 4;
-    unsigned held = 0;       // records that thread 0 holds at the beginning
-    bool letters = false;    // somebody may write some
-    bool retention = false;  // somebody may move the log start
-    bool stream = false;     // the words of a stream group, which outlive its tenures
+    unsigned held = 0;        // records that thread 0 holds at the beginning
+    bool letters = false;     // somebody may write some
+    bool letters_go = false;  // their topic may be deleted
+    bool retention = false;   // somebody may move the log start
+    bool stream = false;      // the words of a stream group, which outlive its tenures
     work_table::WorkRules rules{.lock_ms = 1'000,
                                 .backoff_first_ms = 100,
                                 .backoff_max_ms = 100,
@@ -139,16 +140,18 @@ protected:
     /// The dead letters, as one worker writes them: a letter is the offset that it is about.
     class Letters {
     public:
-        Letters(const Log& log, std::uint32_t slot) noexcept : log_(log), publisher_(log, slot, 1) {}
+        Letters(const QueueStage& stage, std::uint32_t slot) noexcept
+            : log_(stage.letters_), gone_(stage.letters_gone_), publisher_(log_, slot, 1) {}
         static Status prepare(const work_table::LetterOf&) noexcept { return Status::ok; }
         work_table::LetterTicket take_ticket() noexcept;
         void give_up(std::uint64_t ticket) noexcept { publisher_.give_up(ticket); }
         work_table::Sent commit_at(std::uint64_t ticket, const work_table::LetterOf& about) noexcept;
         partition_log::Decision close(std::uint64_t ticket) const noexcept;
-        static bool usable() noexcept { return true; }
+        bool usable() const noexcept { return gone_->load(std::memory_order_acquire) == 0; }
 
     private:
         Log log_;
+        const M::Atomic<std::uint64_t>* gone_;
         partition_log::SharedPublisher<M> publisher_;
     };
 
@@ -160,7 +163,7 @@ protected:
             : records(stage),
               stage_(&stage),
               slot_(slot),
-              letters_(stage.letters_, slot),
+              letters_(stage, slot),
               acquiring_(stage.work(generation), stage.shape_.rules, letters_, slot),
               settling_(stage.work(generation), stage.shape_.rules, letters_, slot) {}
         Worker(const Worker&) = delete;
@@ -196,6 +199,7 @@ protected:
     void pass_a_lock() noexcept { pass(shape_.rules.lock_ms + shape_.rules.backoff_max_ms + work_table::kSweepMs); }
 
     [[nodiscard]] std::uint64_t word(std::uint64_t offset) const noexcept { return newest(&work().word(offset)); }
+    /// Letters in the dead-letter topic that is there now.
     [[nodiscard]] unsigned letters_about(std::uint64_t offset) const;
     /// An honest worker comes, when all locks are over, as often as it takes, and everything is finished in one way.
     void finish_all();
@@ -205,6 +209,8 @@ protected:
     test::PageMemory memory_;
     Log log_;
     Log letters_;
+    M::Atomic<std::uint64_t>* letters_gone_ = nullptr;  // 1: their topic was deleted
+    std::uint64_t letters_from_ = 0;                    // what is below belongs to a topic that is gone
     group_table::GroupsMemory<M> groups_;
     work_table::Workers<M> workers_;
     group_table::GroupRef group_;
